@@ -99,16 +99,22 @@ func TestPlanOfOutputs(t *testing.T) {
 		"made after a failure": {
 			stackplan.Component{Action: stackplan.Update, Outputs: map[string]cty.Value{"late": cty.UnknownVal(cty.String)}},
 			map[string]OutputChange{
-				"late":     {Actions: []string{"create"}, AfterUnknown: true, BeforeSensitive: false, AfterSensitive: false},
-				"url":      {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
-				"password": {Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true, AfterSensitive: true},
+				"late": {Actions: []string{"create"}, AfterUnknown: true, BeforeSensitive: false, AfterSensitive: false},
+				"url":  {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+				"password": {
+					Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true,
+					AfterSensitive: true,
+				},
 			},
 		},
 		"destroyed": {
 			stackplan.Component{Action: stackplan.Delete, Outputs: map[string]cty.Value{"url": cty.NullVal(cty.String)}},
 			map[string]OutputChange{
-				"url":      {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
-				"password": {Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true, AfterSensitive: true},
+				"url": {Actions: []string{"delete"}, Before: "db://", AfterUnknown: false, BeforeSensitive: false, AfterSensitive: false},
+				"password": {
+					Actions: []string{"delete"}, Before: "state-output-secret", AfterUnknown: false, BeforeSensitive: true,
+					AfterSensitive: true,
+				},
 			},
 		},
 	} {
@@ -198,7 +204,10 @@ func TestOutputs(t *testing.T) {
 func TestValidation(t *testing.T) {
 	diags := hcl.Diagnostics{
 		{Severity: hcl.DiagWarning, Summary: "w"},
-		{Severity: hcl.DiagError, Summary: "e", Detail: "<d>", Subject: &hcl.Range{Filename: "f", Start: hcl.Pos{Line: 1, Column: 1}, End: hcl.Pos{Line: 1, Column: 2, Byte: 1}}},
+		{Severity: hcl.DiagError, Summary: "e", Detail: "<d>", Subject: &hcl.Range{
+			Filename: "f", Start: hcl.Pos{Line: 1, Column: 1},
+			End: hcl.Pos{Line: 1, Column: 2, Byte: 1},
+		}},
 	}
 	sources := diagnostic.Sources{Lookup: func(string) []byte { return []byte("x = 1") }}
 	viewtest.Golden(t, "validation.json", document(t, NewValidation(diags, sources)))
@@ -219,7 +228,10 @@ func TestTrees(t *testing.T) {
 		"ephemeral":        {cty.StringVal("e").Mark(marks.Ephemeral), nil, false, false},
 		"another mark":     {cty.StringVal("e").Mark("other"), "e", false, true},
 		"secret ephemeral": {secret.Mark(marks.Ephemeral), nil, false, true},
-		"large number":     {cty.MustParseNumberVal("123456789012345678901234567890.5"), json.Number("123456789012345678901234567890.5"), false, false},
+		"large number": {
+			cty.MustParseNumberVal("123456789012345678901234567890.5"), json.Number("123456789012345678901234567890.5"),
+			false, false,
+		},
 		"set": {
 			cty.SetVal([]cty.Value{cty.StringVal("b"), cty.StringVal("a")}), []any{"a", "b"}, false, false,
 		},

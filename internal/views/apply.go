@@ -99,7 +99,8 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 			p.paragraph("What is known to be done is saved in the state. What is in doubt is named in the errors: look what became of it, " +
 				"and then go on with the option -accept-recovery.")
 		case summary.PlanFile != "":
-			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by cairn apply " + summary.PlanFile + ", or with a new one.")
+			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by cairn apply " + summary.PlanFile +
+				", or with a new one.")
 		default:
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
 		}

@@ -120,7 +120,8 @@ func plannedRows(plan *stackplan.Plan) []componentRow {
 func (p *page) doneByComponent(components []ComponentResult, destroy bool) {
 	var rows []componentRow
 	for _, c := range components {
-		if row := (componentRow{c.Addr.String(), c.Counts, c.Status == hooks.Deferred && c.Counts.Total() == 0}); row.deferred || row.counts.Total() > 0 {
+		if row := (componentRow{c.Addr.String(), c.Counts, c.Status == hooks.Deferred && c.Counts.Total() == 0}); row.deferred ||
+			row.counts.Total() > 0 {
 			rows = append(rows, row)
 		}
 	}

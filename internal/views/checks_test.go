@@ -60,7 +60,10 @@ func BenchmarkFailedChecks(b *testing.B) {
 			for i := range n {
 				message := fmt.Sprintf("Wrong number %d.", i)
 				objects[i] = engine.CheckedObject{Address: fmt.Sprintf("check.c%d", i), Status: engine.CheckFail, Messages: []string{message}}
-				reported[i] = &hcl.Diagnostic{Severity: hcl.DiagWarning, Detail: message, Extra: fault.Address{Component: viewtest.Instance(b, "component.a")}}
+				reported[i] = &hcl.Diagnostic{
+					Severity: hcl.DiagWarning, Detail: message,
+					Extra: fault.Address{Component: viewtest.Instance(b, "component.a")},
+				}
 			}
 			plan := planOfChecks(b, objects...)
 			testenv.Measure(b, n, func() {

@@ -19,7 +19,8 @@ func (v *planView) moved() {
 
 // onlyAddresses reports whether a plan changes addresses, and nothing else of components.
 func onlyAddresses(plan *stackplan.Plan) bool {
-	return len(plan.Moved) > 0 && plan.Applyable && plan.Complete && len(plan.Removed) == 0 && plan.Counts().Total() == 0 && changedComponents(plan) == 0
+	return len(plan.Moved) > 0 && plan.Applyable && plan.Complete && len(plan.Removed) == 0 && plan.Counts().Total() == 0 &&
+		changedComponents(plan) == 0
 }
 
 // movedCount is the number of component instances that get another address, for the total line.

@@ -387,7 +387,8 @@ func (v *planView) planCounts() string {
 	if components == 0 {
 		components = changedComponents(plan)
 	}
-	return eventtext.PlanCounts(plan.Counts()) + " in " + count(components, "component") + "." + eventtext.Invocations(plan.Counts()) + movedCount(plan)
+	return eventtext.PlanCounts(plan.Counts()) + " in " + count(components, "component") + "." + eventtext.Invocations(plan.Counts()) +
+		movedCount(plan)
 }
 
 // changedComponents is the number of components of which something changes or is deferred.

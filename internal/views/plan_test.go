@@ -97,11 +97,20 @@ func TestOutputsThatWereNotKnown(t *testing.T) {
 		output stackplan.OutputChange
 		want   string
 	}{
-		"in part":     {stackplan.OutputChange{Action: stackplan.Update, Before: urls(cty.StringVal("x"), unknown), After: urls(cty.StringVal("x"), unknown)}, "  ~ o = {\n      + \"b\" = (known after apply)\n        # (1 unchanged attribute hidden)\n    }\n"},
-		"as a whole":  {stackplan.OutputChange{Action: stackplan.Update, Before: unknown, After: cty.StringVal("x")}, "  + o = \"x\"\n"},
-		"in a list":   {stackplan.OutputChange{Action: stackplan.Update, Before: cty.ListVal([]cty.Value{unknown}), After: cty.ListVal([]cty.Value{cty.StringVal("x")})}, "  ~ o = [\n      + \"x\",\n    ]\n"},
-		"to be gone":  {stackplan.OutputChange{Action: stackplan.Delete, Before: urls(cty.StringVal("x"), unknown)}, "  - o = {\n      - \"a\" = \"x\"\n      - \"b\" = (not known yet)\n    } -> null\n"},
-		"still there": {stackplan.OutputChange{Action: stackplan.Update, Before: cty.StringVal("x"), After: unknown}, "  ~ o = \"x\" -> (known after apply)\n"},
+		"in part": {stackplan.OutputChange{
+			Action: stackplan.Update, Before: urls(cty.StringVal("x"), unknown),
+			After: urls(cty.StringVal("x"), unknown),
+		}, "  ~ o = {\n      + \"b\" = (known after apply)\n        # (1 unchanged attribute " +
+			"hidden)\n    }\n"},
+		"as a whole": {stackplan.OutputChange{Action: stackplan.Update, Before: unknown, After: cty.StringVal("x")}, "  + o = \"x\"\n"},
+		"in a list": {stackplan.OutputChange{
+			Action: stackplan.Update, Before: cty.ListVal([]cty.Value{unknown}),
+			After: cty.ListVal([]cty.Value{cty.StringVal("x")}),
+		}, "  ~ o = [\n      + \"x\",\n    ]\n"},
+		"to be gone": {stackplan.OutputChange{Action: stackplan.Delete, Before: urls(cty.StringVal("x"), unknown)}, "  - o = {\n      - \"a\" " +
+			"= \"x\"\n      - \"b\" = (not known yet)\n    } -> null\n"},
+		"still there": {stackplan.OutputChange{Action: stackplan.Update, Before: cty.StringVal("x"), After: unknown}, "  ~ o = \"x\" -> (known " +
+			"after apply)\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := &stackplan.Plan{Applyable: true, Complete: true, Outputs: map[string]*stackplan.OutputChange{"o": &test.output}}
@@ -182,7 +191,8 @@ func TestWritePlanTotal(t *testing.T) {
 					Action: stackplan.Update, Before: cty.StringVal("a"), After: cty.StringVal("b"),
 				}},
 			},
-			"Changes to Outputs:\n  ~ o = \"a\" -> \"b\"\n\nOnly outputs change. Applying this plan saves their new values and changes no\ninfrastructure.\n",
+			"Changes to Outputs:\n  ~ o = \"a\" -> \"b\"\n\nOnly outputs change. Applying this plan saves their new values and changes " +
+				"no\ninfrastructure.\n",
 		},
 		"one component": {
 			&stackplan.Plan{Applyable: true, Complete: true, Components: []*stackplan.Component{created, viewtest.Unchanged(t)}},
@@ -212,7 +222,8 @@ func TestWritePlanThatFailedInPart(t *testing.T) {
 	failed.Complete, failed.Applyable = false, false
 	got := planText(t, &stackplan.Plan{Components: []*stackplan.Component{failed}}, Options{})
 	for _, want := range []string{
-		`component.app["a"]  (./modules/app)  could be planned only in part`, `Could not be planned: component.app["a"].`, "It cannot be applied.",
+		`component.app["a"]  (./modules/app)  could be planned only in part`, `Could not be planned: component.app["a"].`,
+		"It cannot be applied.",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the text does not contain %q:\n%s", want, got)
@@ -258,7 +269,10 @@ func TestWritePlanWithDeferredComponents(t *testing.T) {
 	got := planText(t, &stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		inPart,
 		{Addr: wildcard, Source: "./each", Action: stackplan.Create},
-		{Addr: viewtest.Instance(t, "component.next"), Action: stackplan.Update, Requires: []stackaddrs.AbsComponent{stackaddrs.ComponentOf(wildcard)}},
+		{
+			Addr: viewtest.Instance(t, "component.next"), Action: stackplan.Update,
+			Requires: []stackaddrs.AbsComponent{stackaddrs.ComponentOf(wildcard)},
+		},
 	}}, Options{})
 	for _, want := range []string{
 		`component.app["a"]  (./modules/app)  will be created`,
@@ -281,7 +295,10 @@ func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
 	drifted, same := viewtest.Unchanged(t), viewtest.Unchanged(t)
 	drifted.Addr, drifted.Action, drifted.Drift = viewtest.Instance(t, "component.drifted"), stackplan.Read, viewtest.Updated(t).Drift
 	outputs := &stackplan.Component{Addr: viewtest.Instance(t, "component.outputs"), Action: stackplan.Read, Complete: true}
-	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{drifted, same, outputs}}
+	plan := &stackplan.Plan{Mode: engine.RefreshOnly, Applyable: true, Complete: true, Components: []*stackplan.Component{
+		drifted,
+		same, outputs,
+	}}
 	if plan.IsEmpty() {
 		t.Error("a plan that records outputs counts as empty")
 	}
@@ -304,13 +321,19 @@ func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
 func TestWritePlanOnNarrowTerminal(t *testing.T) {
 	plan := &stackplan.Plan{
 		Applyable: true,
-		Moved:     []stackaddrs.Rename{{From: viewtest.Instance(t, `stack.old.component.node["a"]`), To: viewtest.Instance(t, `stack.new.component.node["a"]`)}},
+		Moved: []stackaddrs.Rename{{
+			From: viewtest.Instance(t, `stack.old.component.node["a"]`),
+			To:   viewtest.Instance(t, `stack.new.component.node["a"]`),
+		}},
 		Components: []*stackplan.Component{
 			{Addr: viewtest.Instance(t, `component.service["eu-central-1"]`), Source: "./service", Action: stackplan.Update, Complete: true},
 			{
 				Addr: viewtest.Instance(t, `component.node["a"]`), Source: "./node", Action: stackplan.Update,
 				DeferredReason: deferral.DeferredPrerequisite,
-				Deferred:       []engine.DeferredChange{{Reason: deferral.InstanceCountUnknown, Change: &engine.Change{Addr: viewtest.Resource(t, "thing.many[*]")}}},
+				Deferred: []engine.DeferredChange{{
+					Reason: deferral.InstanceCountUnknown,
+					Change: &engine.Change{Addr: viewtest.Resource(t, "thing.many[*]")},
+				}},
 			},
 		},
 	}

@@ -22,16 +22,19 @@ type changeKind struct {
 }
 
 var (
-	kindCreate        = changeKind{"+", "create", "will be created"}
-	kindUpdate        = changeKind{"~", "update in-place", "will be updated in-place"}
-	kindDelete        = changeKind{"-", "destroy", "will be destroyed"}
-	kindDeleteCreate  = changeKind{"-/+", "destroy and then create replacement", "must be replaced"}
-	kindCreateDelete  = changeKind{"+/-", "create replacement and then destroy", "must be replaced"}
-	kindRead          = changeKind{"<=", "read (data sources)", "will be read during apply"}
-	kindForget        = changeKind{".", "forget", "will no longer be managed, but will not be destroyed"}
-	kindCreateForget  = changeKind{"+/.", "create replacement and then forget", "must be replaced, and the old object will not be destroyed"}
-	kindNothing       = changeKind{"", "", "will not change"}
-	changeKinds       = []changeKind{kindCreate, kindUpdate, kindDelete, kindDeleteCreate, kindCreateDelete, kindRead, kindForget, kindCreateForget}
+	kindCreate       = changeKind{"+", "create", "will be created"}
+	kindUpdate       = changeKind{"~", "update in-place", "will be updated in-place"}
+	kindDelete       = changeKind{"-", "destroy", "will be destroyed"}
+	kindDeleteCreate = changeKind{"-/+", "destroy and then create replacement", "must be replaced"}
+	kindCreateDelete = changeKind{"+/-", "create replacement and then destroy", "must be replaced"}
+	kindRead         = changeKind{"<=", "read (data sources)", "will be read during apply"}
+	kindForget       = changeKind{".", "forget", "will no longer be managed, but will not be destroyed"}
+	kindCreateForget = changeKind{"+/.", "create replacement and then forget", "must be replaced, and the old object will not be destroyed"}
+	kindNothing      = changeKind{"", "", "will not change"}
+	changeKinds      = []changeKind{
+		kindCreate, kindUpdate, kindDelete, kindDeleteCreate, kindCreateDelete, kindRead, kindForget,
+		kindCreateForget,
+	}
 	replaceBecauseWhy = map[engine.ActionReason]string{
 		engine.ReplaceBecauseTainted: "is tainted, so must be replaced",
 		engine.ReplaceByRequest:      "will be replaced, as requested",

@@ -95,7 +95,8 @@ func (p *page) object(object tfstate.Object) error {
 	if object.Addr.Resource.Mode == stackaddrs.DataResource {
 		word = "data"
 	}
-	p.printf("%s\n%s %s %s {\n", p.Dim("# "+title), word, valuediff.Quote(object.Addr.Resource.Type), valuediff.Quote(object.Addr.Resource.Name))
+	p.printf("%s\n%s %s %s {\n", p.Dim("# "+title), word, valuediff.Quote(object.Addr.Resource.Type),
+		valuediff.Quote(object.Addr.Resource.Name))
 	value := valuediff.FromJSON(attributes.Values, attributes.Sensitive)
 	p.WriteString(valuediff.Attributes(valuediff.Change{Before: value, After: value}, valuediff.Options{
 		Style: p.Style, Indent: 4, Plain: true, Full: true,

@@ -126,11 +126,12 @@ func TestFormatValue(t *testing.T) {
 		"empty object":   {cty.EmptyObjectVal, "{}"},
 		"empty tuple":    {cty.EmptyTupleVal, "[]"},
 		"list":           {cty.ListVal([]cty.Value{cty.Zero}), "tolist([\n  0,\n])"},
-		"nested":         {cty.ObjectVal(map[string]cty.Value{"b": cty.EmptyTupleVal, "a b": cty.TupleVal([]cty.Value{cty.True})}), "{\n  \"a b\" = [\n    true,\n  ]\n  \"b\" = []\n}"},
-		"sensitive":      {cty.StringVal("x").Mark(marks.Sensitive), "(sensitive value)"},
-		"ephemeral":      {cty.StringVal("x").Mark(marks.Ephemeral), "(ephemeral value)"},
-		"another mark":   {cty.StringVal("x").Mark("other"), "(sensitive value)"},
-		"unknown":        {cty.UnknownVal(cty.String), "(known after apply)"},
+		"nested": {cty.ObjectVal(map[string]cty.Value{"b": cty.EmptyTupleVal, "a b": cty.TupleVal([]cty.Value{cty.True})}), "{\n  \"a " +
+			"b\" = [\n    true,\n  ]\n  \"b\" = []\n}"},
+		"sensitive":    {cty.StringVal("x").Mark(marks.Sensitive), "(sensitive value)"},
+		"ephemeral":    {cty.StringVal("x").Mark(marks.Ephemeral), "(ephemeral value)"},
+		"another mark": {cty.StringVal("x").Mark("other"), "(sensitive value)"},
+		"unknown":      {cty.UnknownVal(cty.String), "(known after apply)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -250,7 +251,8 @@ func TestSecretsStayHidden(t *testing.T) {
 // On a narrow terminal, the lists of components by outcome break between words; instances of one
 // component that others wait for are named together.
 func TestWriteApplySummaryOnNarrowTerminal(t *testing.T) {
-	east, west, app := viewtest.Instance(t, `component.lambda["east"]`), viewtest.Instance(t, `component.lambda["west"]`), viewtest.Instance(t, "component.app")
+	east, west, app := viewtest.Instance(t, `component.lambda["east"]`), viewtest.Instance(t, `component.lambda["west"]`),
+		viewtest.Instance(t, "component.app")
 	summary := ApplySummary{Failed: true, Components: []ComponentResult{
 		{Addr: east, Status: hooks.Failed, Counts: stackplan.Counts{Add: 1}},
 		{Addr: west, Status: hooks.Failed},

@@ -110,7 +110,10 @@ func TestChecks(t *testing.T) {
 			Kind: engine.CheckResource, Address: "module.m.data.t.x", Status: engine.CheckFail,
 			Objects: []engine.CheckedObject{{Address: `module.m["a.b"].data.t.x[1]`, Status: engine.CheckFail, Messages: []string{"One.", "Two."}}},
 		},
-		{Kind: engine.CheckOutput, Address: "output.o", Status: engine.CheckUnknown, Objects: []engine.CheckedObject{{Address: "output.o", Status: engine.CheckUnknown}}},
+		{
+			Kind: engine.CheckOutput, Address: "output.o", Status: engine.CheckUnknown,
+			Objects: []engine.CheckedObject{{Address: "output.o", Status: engine.CheckUnknown}},
+		},
 		{Kind: "other", Address: "what?", Status: engine.CheckPass},
 	}), `[{"address":{"to_display":"module.m.data.t.x","kind":"resource","module":"module.m","mode":"data","type":"t","name":"x"},"status":"fail",`+
 		`"instances":[{"address":{"to_display":"module.m[\"a.b\"].data.t.x[1]","module":"module.m[\"a.b\"]","instance_key":1},"status":"fail",`+

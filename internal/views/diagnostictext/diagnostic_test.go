@@ -100,15 +100,19 @@ func fixture(t *testing.T) (hcl.Diagnostics, diagnostic.Sources) {
 	list := hcl.Diagnostics{
 		{
 			Severity: hcl.DiagError, Summary: "Invalid element", Subject: many.Range().Ptr(), Expression: many, EvalContext: evalContext(),
-			Detail: "The detail is a long sentence that has to be broken into several lines on a terminal of the usual width.\n\n  code that stays on its line, however long it is, because it begins with a space\nEnd.",
-			Extra:  extra{`component.db["a"]`},
+			Detail: "The detail is a long sentence that has to be broken into several lines on a terminal of the usual width.\n\n  code that " +
+				"stays on its line, however long it is, because it begins with a space\nEnd.",
+			Extra: extra{`component.db["a"]`},
 		},
 		{Severity: hcl.DiagError, Summary: "No place", Detail: "Steers \x1b[31mthe terminal."},
 		{Severity: hcl.DiagError, Summary: "No place", Detail: "Steers \x1b[31mthe terminal."},
 		{Severity: hcl.DiagWarning, Summary: "Without detail", Extra: extra{"component.db"}},
 		{
 			Severity: hcl.DiagWarning, Summary: "Elsewhere", Detail: "In a module.", Extra: fromEngine{extra{"component.db"}},
-			Subject: &hcl.Range{Filename: "modules/a/main.tf", Start: hcl.Pos{Line: 2, Column: 1, Byte: 5}, End: hcl.Pos{Line: 2, Column: 1, Byte: 5}},
+			Subject: &hcl.Range{
+				Filename: "modules/a/main.tf", Start: hcl.Pos{Line: 2, Column: 1, Byte: 5},
+				End: hcl.Pos{Line: 2, Column: 1, Byte: 5},
+			},
 		},
 		{
 			Severity: hcl.DiagError, Summary: "Lost", Detail: "No source.",
@@ -243,7 +247,8 @@ func TestVeryMany(t *testing.T) {
 			errors++
 		}
 	}
-	if last := list[most]; len(list) != most+1 || last.Severity != "warning" || !strings.HasPrefix(last.Detail, "There are 500 more problems") {
+	if last := list[most]; len(list) != most+1 || last.Severity != "warning" ||
+		!strings.HasPrefix(last.Detail, "There are 500 more problems") {
 		t.Errorf("%d are shown, and %q", len(list), last.Detail)
 	}
 	if errors != 10 || list[0].Range.Start.Line != 2*most-9 || list[most-1].Range.Start.Line != most-10 {
@@ -261,13 +266,20 @@ func TestVeryMany(t *testing.T) {
 
 // Few diagnostics stay in their order, for programs that get all.
 func TestLimited(t *testing.T) {
-	few := hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "B"}, {Severity: hcl.DiagError, Summary: "A"}, {Severity: hcl.DiagWarning, Summary: "B"}}
+	few := hcl.Diagnostics{
+		{Severity: hcl.DiagWarning, Summary: "B"},
+		{Severity: hcl.DiagError, Summary: "A"},
+		{Severity: hcl.DiagWarning, Summary: "B"},
+	}
 	if got := diagnostic.Limited(few); !slices.Equal(got, few) {
 		t.Errorf("few: %v", got)
 	}
 	var many hcl.Diagnostics
 	for n := range 100_000 {
-		many = append(many, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Problem", Subject: &hcl.Range{Filename: "f.hcl", Start: hcl.Pos{Byte: n, Line: n}}})
+		many = append(many, &hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "Problem",
+			Subject: &hcl.Range{Filename: "f.hcl", Start: hcl.Pos{Byte: n, Line: n}},
+		})
 	}
 	many = append(many, few[1])
 	got := diagnostic.Limited(many)

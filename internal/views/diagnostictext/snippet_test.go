@@ -91,7 +91,8 @@ func TestOneLineWithTwoDiagnostics(t *testing.T) {
 // FuzzSnippet tries any ranges in any sources, known by their syntax or not.
 func FuzzSnippet(f *testing.F) {
 	for _, source := range []string{
-		"", "\n", "a = (\n", "locals {\n a = [1,\n", "{\n", "{\"a\": [\n", "a = 1\r\nb = \"é日本\"\r\n", "last", "\xff\xfe\x1b[0m\n\x80", "a \"b\" {\n  c = 1\n}\n",
+		"", "\n", "a = (\n", "locals {\n a = [1,\n", "{\n", "{\"a\": [\n", "a = 1\r\nb = \"é日本\"\r\n", "last", "\xff\xfe\x1b[0m\n\x80",
+		"a \"b\" {\n  c = 1\n}\n",
 	} {
 		n := len(source)
 		f.Add(source, n, n, 1, 1, 0, n)
@@ -176,7 +177,10 @@ func TestRangesWithoutBytes(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	source := "a = \"" + strings.Repeat("x", 1<<20) + "\" b é\n"
 	at := strings.Index(source, "b")
-	subject := hcl.Range{Filename: "f.yml", Start: hcl.Pos{Line: 1, Column: at + 1, Byte: at}, End: hcl.Pos{Line: 1, Column: at + 2, Byte: at + 1}}
+	subject := hcl.Range{
+		Filename: "f.yml", Start: hcl.Pos{Line: 1, Column: at + 1, Byte: at},
+		End: hcl.Pos{Line: 1, Column: at + 2, Byte: at + 1},
+	}
 	sources := diagnostic.Sources{Lookup: func(string) []byte { return []byte(source) }}
 	s := diagnostic.New(&hcl.Diagnostic{Subject: &subject}, sources).Snippet
 	if s == nil || len(s.Code) > 1000 || s.Code[s.HighlightStart:s.HighlightEnd] != "b" || !strings.HasSuffix(s.Code, "b é") {
@@ -200,7 +204,10 @@ func TestNarrowTerminal(t *testing.T) {
 	at := strings.Index(content, "1666")
 	diags := hcl.Diagnostics{{
 		Severity: hcl.DiagError, Summary: "Invalid condition", Detail: "This is never true.",
-		Subject: &hcl.Range{Filename: "network/main.tf", Start: hcl.Pos{Line: 2, Column: 39, Byte: at}, End: hcl.Pos{Line: 2, Column: 43, Byte: at + 4}},
+		Subject: &hcl.Range{
+			Filename: "network/main.tf", Start: hcl.Pos{Line: 2, Column: 39, Byte: at},
+			End: hcl.Pos{Line: 2, Column: 43, Byte: at + 4},
+		},
 	}}
 	sources := diagnostic.Sources{Files: map[string]*hcl.File{"network/main.tf": {Bytes: []byte(content)}}}
 	list := diagnostic.All(diags, sources)
@@ -271,7 +278,8 @@ func TestCaretsOfWrappedLines(t *testing.T) {
 // Of a summary of several lines, each is in the box: engines make a whole text of some.
 func TestSummaryOfSeveralLines(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, []diagnostic.Diagnostic{{Severity: "error", Summary: "problems, including\n\nthese", Detail: "More."}}, Options{}); err != nil {
+	if err := Write(&b, []diagnostic.Diagnostic{{Severity: "error", Summary: "problems, including\n\nthese", Detail: "More."}},
+		Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "╷\n│ Error: problems, including\n│\n│ these\n│\n│ More.\n╵\n"; got != want {
@@ -299,7 +307,8 @@ func TestCompactWarnings(t *testing.T) {
 	if got, want := write(list), "Warnings:\n\n- Old\n  on main.tf line 3 (and 1 more)\n- Odd\n  with component.a\n"; got != want {
 		t.Errorf("Write() = %q, want %q", got, want)
 	}
-	if got := write(append(list, diagnostic.Diagnostic{Severity: "error", Summary: "Wrong"})); !strings.Contains(got, "Use the new one.") || strings.Contains(got, "Warnings:") {
+	if got := write(append(list, diagnostic.Diagnostic{Severity: "error", Summary: "Wrong"})); !strings.Contains(got, "Use the new one.") ||
+		strings.Contains(got, "Warnings:") {
 		t.Errorf("Write() = %q with an error, want all of it", got)
 	}
 	if got := write(nil); got != "" {

@@ -15,12 +15,15 @@ import (
 
 func TestMessage(t *testing.T) {
 	tests := map[string]engine.Event{
-		"x.y: Plan to create":                                  {Type: engine.PlannedChange, Action: "create"},
-		"x.y: Drift detected (update)":                         {Type: engine.ResourceDrift, Action: "update"},
-		"x.y: Refreshing state... [id=7]":                      {Type: engine.RefreshStart, IDKey: "id", IDValue: "7"},
-		"x.y: Refresh complete":                                {Type: engine.RefreshComplete},
-		"x.y: Modifying... [id=7]":                             {Type: engine.ApplyStart, Action: "update", IDKey: "id", IDValue: "7"},
-		"x.y: Still destroying... [id=7, 1m0s elapsed]":        {Type: engine.ApplyProgress, Action: "delete", IDKey: "id", IDValue: "7", Elapsed: time.Minute},
+		"x.y: Plan to create":             {Type: engine.PlannedChange, Action: "create"},
+		"x.y: Drift detected (update)":    {Type: engine.ResourceDrift, Action: "update"},
+		"x.y: Refreshing state... [id=7]": {Type: engine.RefreshStart, IDKey: "id", IDValue: "7"},
+		"x.y: Refresh complete":           {Type: engine.RefreshComplete},
+		"x.y: Modifying... [id=7]":        {Type: engine.ApplyStart, Action: "update", IDKey: "id", IDValue: "7"},
+		"x.y: Still destroying... [id=7, 1m0s elapsed]": {
+			Type: engine.ApplyProgress, Action: "delete", IDKey: "id", IDValue: "7",
+			Elapsed: time.Minute,
+		},
 		"x.y: Still reading... [2s elapsed]":                   {Type: engine.ApplyProgress, Action: "read", Elapsed: 1600 * time.Millisecond},
 		"x.y: Creation complete after 0s [name=a␛]":            {Type: engine.ApplyComplete, Action: "create", IDKey: "name", IDValue: "a\x1b"},
 		"x.y: Replacement failed after 3s":                     {Type: engine.ApplyErrored, Action: "replace", Elapsed: 3 * time.Second},

@@ -199,7 +199,10 @@ func (e *Events) AlreadyApplied() {
 // ProviderFetch writes that the package of a provider is fetched: begun, arriving, or fetched.
 // Numbers that are -1 are not known.
 func (e *Events) ProviderFetch(provider, version, platform, stage string, done, total int64) {
-	text, fields := eventtext.ProviderFetched(provider+" "+version, platform), line{"provider": provider, "version": version, "platform": platform, "stage": stage}
+	text, fields := eventtext.ProviderFetched(provider+" "+version, platform), line{
+		"provider": provider, "version": version,
+		"platform": platform, "stage": stage,
+	}
 	if stage != "fetched" {
 		text = eventtext.ProviderFetch(provider+" "+version, platform, done, total)
 	}
@@ -302,7 +305,10 @@ func eventDetailName(kind engine.EventType) string {
 // invocationDetail adds the details of an event about an action.
 func invocationDetail(event engine.Event, i *engine.Invocation, detail line) line {
 	detail["action"] = line{"addr": i.Addr.String(), "provider": i.Provider.String()}
-	detail["trigger"] = line{"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block, "actions_list_index": i.Trigger.Position}
+	detail["trigger"] = line{
+		"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block,
+		"actions_list_index": i.Trigger.Position,
+	}
 	switch event.Type {
 	case engine.ActionProgress:
 		detail["message"] = event.Message

@@ -36,7 +36,8 @@ func feed(t *testing.T, e *Events) {
 	t.Helper()
 	h := e.Hooks("apply")
 	db := viewtest.Instance(t, `component.db["a"]`)
-	e.Version("1.2.3", engine.Info{Name: "terraform", Version: "1.11.4"}, engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named an engine."})
+	e.Version("1.2.3", engine.Info{Name: "terraform", Version: "1.11.4"},
+		engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named an engine."})
 	for _, status := range []hooks.Status{hooks.Pending, hooks.Planning} {
 		h.ComponentStatus(db, status)
 	}
@@ -58,7 +59,8 @@ func feed(t *testing.T, e *Events) {
 	})
 	h.ComponentApplied(db, stackplan.Counts{Add: 1, Move: 2})
 	h.ComponentStatus(db, hooks.Failed)
-	e.Diagnostic(db.String(), diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "It failed", Detail: "Because."}, diagnostic.Sources{}))
+	e.Diagnostic(db.String(), diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "It failed", Detail: "Because."},
+		diagnostic.Sources{}))
 	e.Diagnostic("", diagnostic.New(&hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Careful"}, diagnostic.Sources{}))
 	e.OutputChanges(viewtest.Plan(t).Outputs)
 	e.ChangeSummary("plan", stackplan.Counts{Add: 1, Defer: 1})

@@ -45,7 +45,8 @@ func Drift(units []DriftUnit) string {
 		d.add("| unit | component | object | change | attributes |\n| --- | --- | --- | --- | --- |\n")
 		for _, unit := range units {
 			for _, object := range unit.Objects {
-				d.add(fmt.Sprintf("| %s | %s | %s | %s | %s |\n", text(unit.Name), text(object.Component), text(object.Address), text(object.Change), text(strings.Join(object.Attributes, ", "))))
+				d.add(fmt.Sprintf("| %s | %s | %s | %s | %s |\n", text(unit.Name), text(object.Component), text(object.Address), text(object.Change),
+					text(strings.Join(object.Attributes, ", "))))
 			}
 			if unit.Drifted && len(unit.Objects) == 0 {
 				d.add(fmt.Sprintf("| %s | | | | |\n", text(unit.Name)))

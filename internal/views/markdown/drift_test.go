@@ -51,7 +51,8 @@ func TestDriftIsCut(t *testing.T) {
 		units = append(units, markdown.DriftUnit{Name: fmt.Sprintf("ünit-%d", i), State: "no drift"})
 	}
 	got := markdown.Drift(units)
-	if n := utf8.RuneCountInString(got); n > markdown.MaxLength || n < markdown.MaxLength-100 || !strings.HasSuffix(got, "|\n\nThis is not all: the rest is in the output and in the other reports of the run.\n") {
+	if n := utf8.RuneCountInString(got); n > markdown.MaxLength || n < markdown.MaxLength-100 ||
+		!strings.HasSuffix(got, "|\n\nThis is not all: the rest is in the output and in the other reports of the run.\n") {
 		t.Errorf("%d characters, ending in %q", n, got[len(got)-200:])
 	}
 }

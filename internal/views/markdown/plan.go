@@ -95,7 +95,9 @@ func Counted(name string, counts *stackplan.Counts) Unit {
 	if counts == nil || counts.Total() == 0 {
 		return Unit{Name: name}
 	}
-	return Unit{Name: name, Parts: []Part{{Counts: Counts{Add: counts.Add, Change: counts.Change, Destroy: counts.Remove, Deferred: counts.Defer}}}}
+	return Unit{Name: name, Parts: []Part{{
+		Counts: Counts{Add: counts.Add, Change: counts.Change, Destroy: counts.Remove, Deferred: counts.Defer},
+	}}}
 }
 
 func address(change *engine.Change) string {
@@ -254,7 +256,8 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-const planNote = "\n\n*Cut: there is more than fits, and replacements and destructions are kept first. See the whole plan where it was made.*\n"
+const planNote = "\n\n*Cut: there is more than fits, and replacements and destructions are kept first. " +
+	"See the whole plan where it was made.*\n"
 
 // fold is the folded list of changes of a unit.
 type fold struct {

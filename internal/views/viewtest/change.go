@@ -28,7 +28,8 @@ func change(t *testing.T, text string) *engine.Change {
 	}
 	c := &engine.Change{
 		Addr: Resource(t, rc.Address), Deposed: stackaddrs.DeposedKey(rc.DeposedKey), Reason: engine.ActionReason(rc.ActionReason),
-		Before: Value(rc.Change.Before, nil, rc.Change.BeforeSensitive), After: Value(rc.Change.After, rc.Change.AfterUnknown, rc.Change.AfterSensitive),
+		Before: Value(rc.Change.Before, nil, rc.Change.BeforeSensitive), After: Value(rc.Change.After, rc.Change.AfterUnknown,
+			rc.Change.AfterSensitive),
 	}
 	if rc.PreviousAddress != "" {
 		c.PreviousAddr = Resource(t, rc.PreviousAddress)

@@ -59,8 +59,11 @@ func Plan(t *testing.T) *stackplan.Plan {
 		Outputs: map[string]*stackplan.OutputChange{
 			"endpoint": {Action: stackplan.Create, Before: cty.NullVal(cty.DynamicPseudoType), After: cty.UnknownVal(cty.String)},
 			"password": {Action: stackplan.Update, Before: sensitive("old-secret"), After: sensitive("new-secret")},
-			"gone":     {Action: stackplan.Delete, Before: cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.True}), After: cty.NullVal(cty.DynamicPseudoType)},
-			"stays":    {Action: stackplan.NoOp, Before: cty.Zero, After: cty.Zero},
+			"gone": {
+				Action: stackplan.Delete, Before: cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.True}),
+				After: cty.NullVal(cty.DynamicPseudoType),
+			},
+			"stays": {Action: stackplan.NoOp, Before: cty.Zero, After: cty.Zero},
 			"map": {
 				Action: stackplan.Update,
 				Before: cty.MapVal(map[string]cty.Value{"a": cty.StringVal("1"), "b c": cty.StringVal("2"), "s": sensitive("map-secret")}),
@@ -165,7 +168,8 @@ func Unchanged(t *testing.T) *stackplan.Component {
 func Destroyed(t *testing.T) *stackplan.Component {
 	t.Helper()
 	return &stackplan.Component{
-		Addr: Instance(t, "stack.inner.component.db"), Source: "./db", Action: stackplan.Delete, Applyable: true, Complete: true, Mode: engine.Destroy,
+		Addr: Instance(t, "stack.inner.component.db"), Source: "./db", Action: stackplan.Delete, Applyable: true, Complete: true,
+		Mode: engine.Destroy,
 		Changes: []*engine.Change{change(t,
 			`{"address":"thing.db","mode":"managed","type":"thing","name":"db","action_reason":"delete_because_no_resource_config","change":{"actions":["delete"],"before":{"id":"d"},"after":null}}`)},
 	}

@@ -39,7 +39,10 @@ func State(t *testing.T) *stackstate.State {
 	db, net := Instance(t, `stack.inner["x"].component.db["a"]`), Instance(t, "component.net")
 	state.Components[db] = &stackstate.Component{
 		Addr: db, Dependencies: []stackaddrs.AbsComponent{stackaddrs.ComponentOf(net)}, Module: engine.State(module),
-		Outputs: map[string]cty.Value{"url": cty.StringVal("db://"), "password": sensitive("state-output-secret"), "late": cty.UnknownVal(cty.String)},
+		Outputs: map[string]cty.Value{
+			"url": cty.StringVal("db://"), "password": sensitive("state-output-secret"),
+			"late": cty.UnknownVal(cty.String),
+		},
 	}
 	state.Components[net] = &stackstate.Component{
 		Addr: net, Dependents: []stackaddrs.AbsComponent{stackaddrs.ComponentOf(db)},
