@@ -243,9 +243,13 @@ func TestApproval(t *testing.T) {
 		approve func(context.Context, *stackplan.Plan, hcl.Diagnostics) error
 		want    string
 	}{
-		"nobody":      {nil, "Approval needed: There is nobody to approve the plan. Nothing was changed."},
-		"an error":    {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return errors.New("it is Friday") }, "Approval refused: It is Friday. Nothing was changed."},
-		"no reason":   {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return hcl.Diagnostics(nil) }, "Approval refused: No diagnostics. Nothing was changed."},
+		"nobody": {nil, "Approval needed: There is nobody to approve the plan. Nothing was changed."},
+		"an error": {
+			func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return errors.New("it is Friday") },
+			"Approval refused: It is Friday. Nothing was changed.",
+		},
+		"no reason": {func(context.Context, *stackplan.Plan, hcl.Diagnostics) error { return hcl.Diagnostics(nil) }, "Approval refused: No " +
+			"diagnostics. Nothing was changed."},
 		"diagnostics": {refuse, "Frozen: Wait until Monday. Nothing was changed."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,19 +88,26 @@ func TestImports(t *testing.T) {
 			case under(name, "internal/operation") && pkg != root && !under("./"+pkg, "internal"):
 				t.Errorf("%s imports %s: package cairn is what programs outside of internal plan and apply with", pkg, name)
 			case under("./"+pkg, "stackruntime", "stackaddrs", "promising") &&
-				under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order", "internal/states"):
+				under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order",
+					"internal/states"):
 				t.Errorf("%s imports %s: the runtime is below all that is shown, and below what knows many stacks", pkg, name)
-			case under("./"+pkg, "internal/operation", "internal/views") && pkg != "internal/operation/engines" && name == "./internal/engine/binary":
+			case under("./"+pkg, "internal/operation", "internal/views") && pkg != "internal/operation/engines" &&
+				name == "./internal/engine/binary":
 				t.Errorf("%s imports %s: an engine is known by its contract, but where one is opened", pkg, name)
-			case under("./"+pkg, "internal/operation") && under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order", "internal/states"):
+			case under("./"+pkg, "internal/operation") && under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet",
+				"internal/format", "internal/order", "internal/states"):
 				t.Errorf("%s imports %s: an operation is on one stack, for callers of all kinds", pkg, name)
-			case under("./"+pkg, "internal/document", "internal/diagnostic") && under(name, "internal/cli", "internal/views", "internal/show", "internal/operation", "internal/fleet"):
+			case under("./"+pkg, "internal/document", "internal/diagnostic") && under(name, "internal/cli", "internal/views", "internal/show",
+				"internal/operation", "internal/fleet"):
 				t.Errorf("%s imports %s: documents are for callers of all kinds", pkg, name)
-			case under("./"+pkg, "internal/deployments", "internal/settings", "internal/deferral", "internal/format") && under(name, "internal/operation"):
+			case under("./"+pkg, "internal/deployments", "internal/settings", "internal/deferral", "internal/format") &&
+				under(name, "internal/operation"):
 				t.Errorf("%s imports %s: operations use it", pkg, name)
-			case under("./"+pkg, "internal/order", "internal/gitdiff", "internal/problem", "internal/localsource") && under(name, "internal/format", "internal/fleet"):
+			case under("./"+pkg, "internal/order", "internal/gitdiff", "internal/problem", "internal/localsource") &&
+				under(name, "internal/format", "internal/fleet"):
 				t.Errorf("%s imports %s: it is for all formats", pkg, name)
-			case under("./"+pkg, "internal/format", "internal/fleet", "internal/states") && under(name, "internal/cli", "internal/views", "internal/show"):
+			case under("./"+pkg, "internal/format", "internal/fleet", "internal/states") && under(name, "internal/cli", "internal/views",
+				"internal/show"):
 				t.Errorf("%s imports %s: nothing is shown there", pkg, name)
 			}
 		}

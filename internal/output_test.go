@@ -73,7 +73,8 @@ func TestOnlyCommandLinesNameOptions(t *testing.T) {
 				return true
 			}
 			text, err := strconv.Unquote(literal.Value)
-			if found := option.FindString(text); err == nil && found != "" && strings.Contains(text, " ") && !slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(found, ending) }) {
+			if found := option.FindString(text); err == nil && found != "" && strings.Contains(text, " ") &&
+				!slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(found, ending) }) {
 				t.Errorf("%s names the option %s: %s", position(n), strings.TrimLeft(found, " (\"`"), text)
 			}
 			return true

@@ -418,8 +418,9 @@ var privateWords = regexp.MustCompile(`(?i)\b(circles?|is no|are no|tells?|mend|
 // synonyms are words for one kind of fault, of which summaries use the second. Words that tell no
 // faults apart are dropped.
 var synonyms = map[string]string{
-	"malformed": "invalid", "wrong": "invalid", "bad": "invalid", "impossible": "invalid", "repeated": "duplicate", "contradictory": "conflicting",
-	"absent": "missing", "undefined": "unknown", "undeclared": "unknown",
+	"malformed": "invalid", "wrong": "invalid", "bad": "invalid", "impossible": "invalid", "repeated": "duplicate",
+	"contradictory": "conflicting",
+	"absent":        "missing", "undefined": "unknown", "undeclared": "unknown",
 	"a": "", "an": "", "the": "", "of": "", "for": "", "in": "", "with": "",
 }
 

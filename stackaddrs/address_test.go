@@ -78,8 +78,10 @@ func TestRoundTrips(t *testing.T) {
 	roundTrip(t, ActionInstance{someModule(), "aws_thing", "z", IntKey(3)}, module+".action.aws_thing.z[3]", ParsePartialActionInstance)
 	roundTrip(t, ActionInstance{Type: "aws_thing", Name: "z", Key: WildcardKey}, "action.aws_thing.z[*]", ParsePartialActionInstance)
 	roundTrip(t, AbsResourceInstance{someComponent(), instance}, component+"."+module+".aws_thing.z[3]", ParseAbsResourceInstance)
-	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{DataResource, "aws_thing", "z"}}}, "component.x.data.aws_thing.z", ParseAbsResourceInstance)
-	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{EphemeralResource, "aws_thing", "z"}, Key: awkward}}, "component.x.ephemeral.aws_thing.z["+quoted+"]", ParseAbsResourceInstance)
+	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{DataResource, "aws_thing", "z"}}},
+		"component.x.data.aws_thing.z", ParseAbsResourceInstance)
+	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{EphemeralResource, "aws_thing", "z"}, Key: awkward}},
+		"component.x.ephemeral.aws_thing.z["+quoted+"]", ParseAbsResourceInstance)
 }
 
 // Addresses without a parser have a text all the same.
@@ -445,8 +447,10 @@ func TestOrderOfKinds(t *testing.T) {
 	inOrder(t, StackCallInstance{StackCall{"a"}, IntKey(0)}, StackCallInstance{StackCall{"b"}, NoKey})
 	inOrder(t, RootStack, RootStack.Child("a"), RootStack.Child("a").Child("b"), RootStack.Child("b"))
 	module := RootModuleInstance.Child("b", NoKey)
-	inOrder(t, RootModuleInstance, RootModuleInstance.Child("a", NoKey).Child("z", NoKey).Child("z", NoKey), module, module.Child("a", IntKey(0)),
-		module.Child("a", IntKey(0)).Child("z", NoKey), module.Child("a", IntKey(1)), module.Child("b", NoKey), RootModuleInstance.Child("b", IntKey(0)))
+	inOrder(t, RootModuleInstance, RootModuleInstance.Child("a", NoKey).Child("z", NoKey).Child("z", NoKey), module,
+		module.Child("a", IntKey(0)),
+		module.Child("a", IntKey(0)).Child("z", NoKey), module.Child("a", IntKey(1)), module.Child("b", NoKey),
+		RootModuleInstance.Child("b", IntKey(0)))
 	inOrder(t, ConfigComponent{Item: Component{"z"}}, ConfigComponent{RootStack.Child("a"), Component{"a"}})
 }
 

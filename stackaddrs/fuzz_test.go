@@ -96,7 +96,10 @@ func again[T interface {
 
 // FuzzStringKey checks that any text can be a key.
 func FuzzStringKey(f *testing.F) {
-	for _, seed := range []string{"", "k", "a,b", `"`, `\`, "${", "$${", "%{x}", "$$$", "\n\r\t\x00\x7f", "e\u0301", "\u2028\ufeff", "\U0001f600", "\xff", "]", "\u0301"} {
+	for _, seed := range []string{
+		"", "k", "a,b", `"`, `\`, "${", "$${", "%{x}", "$$$", "\n\r\t\x00\x7f", "e\u0301", "\u2028\ufeff",
+		"\U0001f600", "\xff", "]", "\u0301",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -19,7 +19,10 @@ func TestParseMoveable(t *testing.T) {
 			t.Errorf("ParseMoveable(%q) = %q, %v; want the same text (rule A3)", text, got, err)
 		}
 	}
-	for _, text := range []string{``, `component`, `component.a.b`, `component.a[*]`, `stack.x.var.y`, `module.a`, `component.a["k"]["l"]`, `stack`} {
+	for _, text := range []string{
+		``, `component`, `component.a.b`, `component.a[*]`, `stack.x.var.y`, `module.a`,
+		`component.a["k"]["l"]`, `stack`,
+	} {
 		if got, err := ParseMoveable(text); err == nil {
 			t.Errorf("ParseMoveable(%q) = %q; want an error", text, got)
 		}
@@ -164,7 +167,10 @@ func TestMovesFollow(t *testing.T) {
 		},
 		"only in the stack that declares it": {
 			[]string{`stack.x: component.a to component.b`},
-			map[string]string{`component.a`: `component.a`, `stack.x.stack.x.component.a`: `stack.x.stack.x.component.a`, `stack.x[0].component.a`: `stack.x[0].component.b`},
+			map[string]string{
+				`component.a`: `component.a`, `stack.x.stack.x.component.a`: `stack.x.stack.x.component.a`,
+				`stack.x[0].component.a`: `stack.x[0].component.b`,
+			},
 		},
 		"into a stack that moves": {
 			[]string{`component.a to stack.x.component.a`, `stack.x to stack.y`},

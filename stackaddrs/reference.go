@@ -72,8 +72,9 @@ func ParseReference(traversal hcl.Traversal) (ref Reference, rest hcl.Traversal,
 	return Reference{}, nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Unknown symbol",
-		Detail:   fmt.Sprintf("There is no symbol %q in component configurations. References begin with var, local, component, stack, provider, each or terraform.", root),
-		Subject:  traversal[0].SourceRange().Ptr(),
+		Detail: fmt.Sprintf("There is no symbol %q in component configurations. References begin with var, local, component, stack, "+
+			"provider, each or terraform.", root),
+		Subject: traversal[0].SourceRange().Ptr(),
 	}}
 }
 

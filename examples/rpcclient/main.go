@@ -100,7 +100,8 @@ func show(progress *stackspb.StackChangeProgress) {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", status.GetAddr().GetComponentInstanceAddr(), status.GetStatus())
 	}
 	if n := progress.GetComponentInstanceChanges(); n != nil {
-		fmt.Fprintf(os.Stderr, "%s: add %d, change %d, remove %d\n", n.GetAddr().GetComponentInstanceAddr(), n.GetAdd(), n.GetChange(), n.GetRemove())
+		fmt.Fprintf(os.Stderr, "%s: add %d, change %d, remove %d\n", n.GetAddr().GetComponentInstanceAddr(), n.GetAdd(), n.GetChange(),
+			n.GetRemove())
 	}
 }
 

@@ -57,13 +57,16 @@ func TestConfigHash(t *testing.T) {
 		set     map[string]string // "" removes the file
 		changes bool
 	}{
-		"nothing":               {nil, false},
-		"a component file":      {map[string]string{"stack/main.tfcomponent.hcl": "A"}, true},
-		"a module file":         {map[string]string{"modules/vpc/tpl/x.tftpl": "D"}, true},
-		"a new module file":     {map[string]string{"modules/vpc/new.txt": ""}, true},
-		"content moved":         {map[string]string{"stack/main.tfcomponent.hcl": "b", "stack/more.tfcomponent.hcl": "a"}, true},
-		"another module":        {map[string]string{"modules/other/main.tf": "changed"}, false},
-		"what tools leave":      {map[string]string{"modules/vpc/.terraform/x": "1", "modules/vpc/terraform.tfstate": "2", "modules/vpc/cairn.state.db-wal": "3", "modules/vpc/.terraform.lock.hcl": "4"}, false},
+		"nothing":           {nil, false},
+		"a component file":  {map[string]string{"stack/main.tfcomponent.hcl": "A"}, true},
+		"a module file":     {map[string]string{"modules/vpc/tpl/x.tftpl": "D"}, true},
+		"a new module file": {map[string]string{"modules/vpc/new.txt": ""}, true},
+		"content moved":     {map[string]string{"stack/main.tfcomponent.hcl": "b", "stack/more.tfcomponent.hcl": "a"}, true},
+		"another module":    {map[string]string{"modules/other/main.tf": "changed"}, false},
+		"what tools leave": {map[string]string{
+			"modules/vpc/.terraform/x": "1", "modules/vpc/terraform.tfstate": "2",
+			"modules/vpc/cairn.state.db-wal": "3", "modules/vpc/.terraform.lock.hcl": "4",
+		}, false},
 		"a plan file somewhere": {map[string]string{"modules/vpc/out": string(planBytes(t))}, false},
 	}
 	for name, test := range tests {

@@ -33,7 +33,8 @@ func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Elemen
 	return anypb.New(&planv1.PlanHeader{
 		FormatVersion: FormatVersion,
 		Context: &planv1.Context{
-			CairnVersion: file.CairnVersion, ConfigHash: file.ConfigHash, ConfigFiles: file.ConfigFiles, Deployment: file.Deployment, Stack: file.Stack,
+			CairnVersion: file.CairnVersion, ConfigHash: file.ConfigHash, ConfigFiles: file.ConfigFiles, Deployment: file.Deployment,
+			Stack: file.Stack,
 		},
 		Mode:   modes[mode],
 		Engine: encodeEngine(made, engine.Reason{}),

@@ -109,7 +109,8 @@ func TestElements(t *testing.T) {
 	if diff := cmp.Diff(want, got, comparePlans); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}
-	if file.CairnVersion != context.CairnVersion || file.ConfigHash != context.ConfigHash || file.StateLineage != "" || file.StateFile != "" || file.Identity == "" {
+	if file.CairnVersion != context.CairnVersion || file.ConfigHash != context.ConfigHash || file.StateLineage != "" ||
+		file.StateFile != "" || file.Identity == "" {
 		t.Errorf("context: got %+v", file)
 	}
 	if got := r.Prior()["CMPTcomponent.a"]; !got.MessageIs(&wrapperspb.StringValue{}) {

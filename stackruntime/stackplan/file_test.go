@@ -72,14 +72,18 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 	change := &engine.Change{
 		Addr: resourceAddr(t, `fake_thing.a["k"]`), PreviousAddr: resourceAddr(t, "fake_thing.a"),
 		Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "acme", Type: "fake"}, Action: engine.ActionUpdate,
-		Before:    object(map[string]cty.Value{"size": cty.MustParseNumberVal("12345678901234567890"), "html": text("<&>"), "id": text("i")}),
-		After:     object(map[string]cty.Value{"size": cty.MustParseNumberVal("1.5"), "html": text("<&>").Mark(marks.Sensitive), "id": cty.UnknownVal(cty.String)}),
+		Before: object(map[string]cty.Value{"size": cty.MustParseNumberVal("12345678901234567890"), "html": text("<&>"), "id": text("i")}),
+		After: object(map[string]cty.Value{
+			"size": cty.MustParseNumberVal("1.5"), "html": text("<&>").Mark(marks.Sensitive),
+			"id": cty.UnknownVal(cty.String),
+		}),
 		Importing: &engine.Importing{ID: "x"},
 	}
 	kept := object(map[string]cty.Value{"tags": cty.MapVal(map[string]cty.Value{"a": text("b")}), "pw": text("p").Mark(marks.Sensitive)})
 	same := &engine.Change{Addr: resourceAddr(t, "module.m[0].fake_thing.same"), Action: engine.ActionNoOp, Before: kept, After: kept}
 	replaced := &engine.Change{
-		Addr: resourceAddr(t, "data.fake_thing.b"), Deposed: "00000001", Action: engine.ActionCreateThenDelete, Reason: engine.ReplaceBecauseCannotUpdate,
+		Addr: resourceAddr(t, "data.fake_thing.b"), Deposed: "00000001", Action: engine.ActionCreateThenDelete,
+		Reason: engine.ReplaceBecauseCannotUpdate,
 		Before: object(map[string]cty.Value{"a": cty.TupleVal([]cty.Value{cty.True})}), After: cty.NullVal(cty.DynamicPseudoType),
 		Replace: []cty.Path{cty.GetAttrPath("a").IndexInt(0), cty.GetAttrPath("b").IndexString("k")}, GeneratedConfig: "resource",
 		Importing:      &engine.Importing{Identity: object(map[string]cty.Value{"id": text("i")}), Unknown: true},
@@ -110,7 +114,10 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 				Changes: []*engine.Change{replaced, change, same},
 				Drift:   []*engine.Change{change},
 				Invocations: []*engine.Invocation{
-					{Addr: actionAddr(t, "module.m[0].action.fake_do.x"), Provider: change.Provider, Trigger: trigger, Config: object(map[string]cty.Value{"a": cty.UnknownVal(cty.String)})},
+					{
+						Addr: actionAddr(t, "module.m[0].action.fake_do.x"), Provider: change.Provider, Trigger: trigger,
+						Config: object(map[string]cty.Value{"a": cty.UnknownVal(cty.String)}),
+					},
 				},
 				Checks: []engine.CheckResult{{Kind: engine.CheckOutput, Address: "output.x", Status: engine.CheckFail, Objects: []engine.CheckedObject{
 					{Address: "output.x", Status: engine.CheckFail, Messages: []string{"It is wrong."}},
@@ -127,7 +134,10 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 				Inputs:   map[string]cty.Value{}, Outputs: map[string]cty.Value{"id": cty.UnknownVal(cty.Number)},
 				Deferred: []engine.DeferredChange{{Reason: "deferred_prereq", Change: change}, {Reason: "instance_count_unknown", Change: many}},
 				DeferredInvocations: []engine.DeferredInvocation{{
-					Reason: "instance_count_unknown", Invocation: &engine.Invocation{Addr: actionAddr(t, "action.fake_do.x[*]"), Trigger: trigger, Config: cty.NilVal},
+					Reason: "instance_count_unknown", Invocation: &engine.Invocation{
+						Addr: actionAddr(t, "action.fake_do.x[*]"), Trigger: trigger,
+						Config: cty.NilVal,
+					},
 				}},
 			},
 			{
@@ -147,7 +157,8 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 	// Wildcards come last in the order of addresses.
 	plan.Components[1], plan.Components[2] = plan.Components[2], plan.Components[1]
 	return plan, FileContext{
-		CairnVersion: "0.1.0", ConfigHash: "abc", StateLineage: "l", StateSerial: 7, Deployment: "default", Stack: "git::x//stack", StateFile: "/srv/net.db",
+		CairnVersion: "0.1.0", ConfigHash: "abc", StateLineage: "l", StateSerial: 7, Deployment: "default", Stack: "git::x//stack",
+		StateFile:   "/srv/net.db",
 		ConfigFiles: ConfigFiles{"main.tfcomponent.hcl": {1, 2}, "m/main.tf": {3}},
 	}
 }
@@ -337,14 +348,17 @@ func TestFilesThatAreRefused(t *testing.T) {
 		file []byte
 		want error
 	}{
-		"empty":                  {nil, ErrNotPlan},
-		"text":                   {[]byte("resource \"a\" \"b\" {}"), ErrNotPlan},
-		"other zip":              {zipOf(t, "a.txt", "hello"), ErrNotPlan},
-		"plan of terraform":      {zipOf(t, "tfplan", "x", "tfstate", "y"), ErrNotPlan},
-		"no checksum":            {zipOf(t, indexMember, "x"), ErrDamaged},
-		"wrong checksum":         {zipOf(t, indexMember, "x", checksumMember, "00"), ErrDamaged},
-		"member twice":           {zipOf(t, indexMember, "x", indexMember, "x", checksumMember, "00"), ErrDamaged},
-		"member too many":        {withIndex(t, &planv1.Plan{FormatVersion: FormatVersion, Mode: planv1.Mode_MODE_NORMAL}, "engine/0", "x"), ErrDamaged},
+		"empty":             {nil, ErrNotPlan},
+		"text":              {[]byte("resource \"a\" \"b\" {}"), ErrNotPlan},
+		"other zip":         {zipOf(t, "a.txt", "hello"), ErrNotPlan},
+		"plan of terraform": {zipOf(t, "tfplan", "x", "tfstate", "y"), ErrNotPlan},
+		"no checksum":       {zipOf(t, indexMember, "x"), ErrDamaged},
+		"wrong checksum":    {zipOf(t, indexMember, "x", checksumMember, "00"), ErrDamaged},
+		"member twice":      {zipOf(t, indexMember, "x", indexMember, "x", checksumMember, "00"), ErrDamaged},
+		"member too many": {
+			withIndex(t, &planv1.Plan{FormatVersion: FormatVersion, Mode: planv1.Mode_MODE_NORMAL}, "engine/0", "x"),
+			ErrDamaged,
+		},
 		"no mode":                {withIndex(t, &planv1.Plan{FormatVersion: FormatVersion}), ErrDamaged},
 		"bad address":            {component(&planv1.Component{Address: "not an address"}), ErrDamaged},
 		"bad required component": {component(&planv1.Component{Address: "component.a", Requires: []string{`component.b["k"]`}}), ErrDamaged},
@@ -353,11 +367,21 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"bad value of a change": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{
 			Address: "a.b", Before: &valuev1.DynamicValue{Msgpack: []byte{0xc1}},
 		}}}), ErrDamaged},
-		"attributes of nothing": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", AttributesOnly: true}}}), ErrDamaged},
-		"creates nothing":       {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", Creates: true}}}), ErrDamaged},
-		"removes nothing":       {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", Removes: true}}}), ErrDamaged},
+		"attributes of nothing": {component(&planv1.Component{
+			Address: "component.a",
+			Changes: []*planv1.Change{{Address: "a.b", AttributesOnly: true}},
+		}), ErrDamaged},
+		"creates nothing": {component(&planv1.Component{
+			Address: "component.a",
+			Changes: []*planv1.Change{{Address: "a.b", Creates: true}},
+		}), ErrDamaged},
+		"removes nothing": {component(&planv1.Component{
+			Address: "component.a",
+			Changes: []*planv1.Change{{Address: "a.b", Removes: true}},
+		}), ErrDamaged},
 		"a new attribute": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{
-			Address: "a.b", AttributesOnly: true, Before: stored(t, cty.EmptyObjectVal), After: stored(t, cty.ObjectVal(map[string]cty.Value{"x": cty.True})),
+			Address: "a.b", AttributesOnly: true, Before: stored(t, cty.EmptyObjectVal),
+			After: stored(t, cty.ObjectVal(map[string]cty.Value{"x": cty.True})),
 		}}}), ErrDamaged},
 		"two engine plans": {component(&planv1.Component{
 			Address: "component.a", Mode: planv1.Mode_MODE_NORMAL, EngineDetails: []byte("x"), EnginePlan: &planv1.Member{Name: "engine/0"},

@@ -22,9 +22,11 @@ func TestRow253And255KeysRoundTrip(t *testing.T) {
 	}
 	root := stackaddrs.RootModuleInstance
 	tests := map[string]Key{
-		"CMPTcomponent.vpc":              {Kind: ComponentKind, Component: vpc},
-		`CMPTcomponent.vpc["a"]`:         {Kind: ComponentKind, Component: component(stackaddrs.RootStackInstance, "vpc", stackaddrs.StringKey("a"))},
-		`CMPTcomponent.vpc["a,\"b\",c"]`: {Kind: ComponentKind, Component: component(stackaddrs.RootStackInstance, "vpc", stackaddrs.StringKey(`a,"b",c`))},
+		"CMPTcomponent.vpc": {Kind: ComponentKind, Component: vpc},
+		`CMPTcomponent.vpc["a"]`: {Kind: ComponentKind, Component: component(stackaddrs.RootStackInstance, "vpc",
+			stackaddrs.StringKey("a"))},
+		`CMPTcomponent.vpc["a,\"b\",c"]`: {Kind: ComponentKind, Component: component(stackaddrs.RootStackInstance, "vpc",
+			stackaddrs.StringKey(`a,"b",c`))},
 		`CMPTstack.region["eu,west"].component.vpc[3]`: {
 			Kind: ComponentKind, Component: component(inEU, "vpc", stackaddrs.IntKey(3)),
 		},
@@ -34,7 +36,8 @@ func TestRow253And255KeysRoundTrip(t *testing.T) {
 		},
 		`RSRCstack.region["eu,west"].component.vpc["x"],module.m["a,b"].module.n[0].data.aws_thing.z["q\"],cur"],cur`: {
 			Kind: ResourceKind, Component: component(inEU, "vpc", stackaddrs.StringKey("x")),
-			Resource: at(root.Child("m", stackaddrs.StringKey("a,b")).Child("n", stackaddrs.IntKey(0)), stackaddrs.DataResource, stackaddrs.StringKey(`q"],cur`)),
+			Resource: at(root.Child("m", stackaddrs.StringKey("a,b")).Child("n", stackaddrs.IntKey(0)), stackaddrs.DataResource,
+				stackaddrs.StringKey(`q"],cur`)),
 		},
 		`RSRCcomponent.vpc,aws_thing.z["$${a}\n\\"],cur`: {
 			Kind: ResourceKind, Component: vpc,

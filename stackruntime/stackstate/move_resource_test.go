@@ -116,7 +116,10 @@ func TestMoveResource(t *testing.T) {
 
 func TestMoveResourceErrors(t *testing.T) {
 	c := &Component{Addr: componentAddr(t, "component.from"), Module: engine.State(moduleDocument)}
-	for _, text := range []string{`fake_thing.nothing to fake_thing.z`, `fake_thing.b[3] to fake_thing.z`, `fake_thing.b to fake_thing.z[0]`, `fake_thing.alone to fake_thing.z`} {
+	for _, text := range []string{
+		`fake_thing.nothing to fake_thing.z`, `fake_thing.b[3] to fake_thing.z`, `fake_thing.b to fake_thing.z[0]`,
+		`fake_thing.alone to fake_thing.z`,
+	} {
 		if _, _, _, err := MoveResource(c, c, resourceMove(t, text)); !errors.Is(err, ErrNoResource) {
 			t.Errorf("MoveResource(%s) = %v, want ErrNoResource", text, err)
 		}

@@ -302,16 +302,19 @@ func TestDamagedRecordsNameTheirKey(t *testing.T) {
 		"no instance":               {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"}}`},
 		"instance is not an object": {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b"},"instance":2}`},
 		"another object":            {object, string(good[strings.Replace(object, "[2]", "[10]", 1)])},
-		"instances in the header":   {object, `{"resource":{"mode":"managed","type":"fake_thing","name":"b","instances":[]},"instance":{"index_key":2}}`},
-		"unknown mode":              {object, `{"resource":{"mode":"odd","type":"fake_thing","name":"b"},"instance":{"index_key":2}}`},
-		"component: no protobuf":    {"CMPTcomponent.app", "\xff\xff"},
-		"component: bad value":      {"CMPTcomponent.app", "\x0a\x08\x0a\x01a\x12\x03\x0a\x01\xc1"},
-		"component: bad address":    {"CMPTcomponent.app", "\x1a\x03abc"},
-		"component: bad rest":       {"CMPTcomponent.app", "\x2a\x01{"},
-		"variable: no protobuf":     {"VRBLvar.region", "\xff"},
-		"not an address":            {"CMPTnot.an.address", ""},
-		"not a key":                 {"x", ""},
-		"an object of a data mode":  {"RSRCcomponent.a,data.b.c,cur", `{"resource":{"mode":"managed","type":"b","name":"c"},"instance":{}}`},
+		"instances in the header": {
+			object,
+			`{"resource":{"mode":"managed","type":"fake_thing","name":"b","instances":[]},"instance":{"index_key":2}}`,
+		},
+		"unknown mode":             {object, `{"resource":{"mode":"odd","type":"fake_thing","name":"b"},"instance":{"index_key":2}}`},
+		"component: no protobuf":   {"CMPTcomponent.app", "\xff\xff"},
+		"component: bad value":     {"CMPTcomponent.app", "\x0a\x08\x0a\x01a\x12\x03\x0a\x01\xc1"},
+		"component: bad address":   {"CMPTcomponent.app", "\x1a\x03abc"},
+		"component: bad rest":      {"CMPTcomponent.app", "\x2a\x01{"},
+		"variable: no protobuf":    {"VRBLvar.region", "\xff"},
+		"not an address":           {"CMPTnot.an.address", ""},
+		"not a key":                {"x", ""},
+		"an object of a data mode": {"RSRCcomponent.a,data.b.c,cur", `{"resource":{"mode":"managed","type":"b","name":"c"},"instance":{}}`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -340,10 +343,16 @@ func TestUnstorableValues(t *testing.T) {
 		state *State
 		key   string
 	}{
-		"root input":       {&State{Inputs: map[string]cty.Value{"a": fleeting}}, "VRBLvar.a"},
-		"root output":      {&State{Outputs: map[string]cty.Value{"a": fleeting}}, "OTPToutput.a"},
-		"component input":  {&State{Components: map[stackaddrs.AbsComponentInstance]*Component{a: {Addr: a, Inputs: map[string]cty.Value{"i": fleeting}}}}, "CMPTcomponent.a"},
-		"component output": {&State{Components: map[stackaddrs.AbsComponentInstance]*Component{a: {Addr: a, Outputs: map[string]cty.Value{"i": fleeting}}}}, "CMPTcomponent.a"},
+		"root input":  {&State{Inputs: map[string]cty.Value{"a": fleeting}}, "VRBLvar.a"},
+		"root output": {&State{Outputs: map[string]cty.Value{"a": fleeting}}, "OTPToutput.a"},
+		"component input": {&State{Components: map[stackaddrs.AbsComponentInstance]*Component{a: {
+			Addr:   a,
+			Inputs: map[string]cty.Value{"i": fleeting},
+		}}}, "CMPTcomponent.a"},
+		"component output": {&State{Components: map[stackaddrs.AbsComponentInstance]*Component{a: {
+			Addr:    a,
+			Outputs: map[string]cty.Value{"i": fleeting},
+		}}}, "CMPTcomponent.a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

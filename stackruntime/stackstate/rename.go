@@ -147,7 +147,9 @@ func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stacka
 // follow returns the components with those that they have become, sorted, and whether that makes a
 // difference. None that is now the same as the one they are recorded of is among them: no component
 // requires itself.
-func (b renamedBlocks) follow(addrs []stackaddrs.AbsComponent, of stackaddrs.AbsComponent) (followed []stackaddrs.AbsComponent, changed bool) {
+func (b renamedBlocks) follow(addrs []stackaddrs.AbsComponent,
+	of stackaddrs.AbsComponent,
+) (followed []stackaddrs.AbsComponent, changed bool) {
 	if !slices.ContainsFunc(addrs, func(addr stackaddrs.AbsComponent) bool { return b[addr] != nil || addr == of }) {
 		return addrs, false
 	}

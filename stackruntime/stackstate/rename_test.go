@@ -40,7 +40,8 @@ func stateOf(t *testing.T, lines ...string) *State {
 	for _, c := range s.SortedComponents() {
 		for _, required := range c.Dependencies {
 			for _, other := range s.Components {
-				if dependent := stackaddrs.ComponentOf(c.Addr); stackaddrs.ComponentOf(other.Addr) == required && !slices.Contains(other.Dependents, dependent) {
+				if dependent := stackaddrs.ComponentOf(c.Addr); stackaddrs.ComponentOf(other.Addr) == required &&
+					!slices.Contains(other.Dependents, dependent) {
 					other.Dependents = append(other.Dependents, dependent)
 				}
 			}

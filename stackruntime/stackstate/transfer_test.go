@@ -66,7 +66,10 @@ func TestExportWithoutModuleState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range []string{`"version":4`, `"serial":1`, `"lineage":"`, `"outputs":{"x":{"value":true,"type":"bool"}}`, `"resources":[]`} {
+	for _, part := range []string{
+		`"version":4`, `"serial":1`, `"lineage":"`, `"outputs":{"x":{"value":true,"type":"bool"}}`,
+		`"resources":[]`,
+	} {
 		if !strings.Contains(string(doc), part) {
 			t.Errorf("%s is missing in %s", part, doc)
 		}

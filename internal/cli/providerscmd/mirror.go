@@ -37,7 +37,10 @@ The versions are those of .terraform.lock.hcl; without that file, or with -lock-
 			s.ChangesNothing = true
 			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
-			mirrored, diags := s.Stack().Providers().Mirror(ctx, requirements.MirrorRequest{Dir: args[0], Platforms: platforms, IgnoreLock: !lockFile})
+			mirrored, diags := s.Stack().Providers().Mirror(ctx, requirements.MirrorRequest{
+				Dir: args[0], Platforms: platforms,
+				IgnoreLock: !lockFile,
+			})
 			for _, one := range mirrored {
 				s.Line("Mirrored: %s", one.File)
 			}

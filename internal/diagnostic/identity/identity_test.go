@@ -36,7 +36,10 @@ func TestWithout(t *testing.T) {
 func TestWithoutOfVeryMany(t *testing.T) {
 	var diags hcl.Diagnostics
 	for n := range 200_000 {
-		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated argument", Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Byte: n}}})
+		diags = append(diags, &hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "Deprecated argument",
+			Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Byte: n}},
+		})
 	}
 	if left := identity.Without(diags, diags); len(left) != 0 {
 		t.Errorf("%d are left of what is known", len(left))

@@ -300,9 +300,10 @@ func TestKeyless(t *testing.T) {
 		keyless bool // the registry, else another one
 		want    string
 	}{
-		"without a key":        {registrytest.Release{Change: none}, true, ""},
-		"of another registry":  {registrytest.Release{Change: none}, false, "gives no key"},
-		"with a bad signature": {registrytest.Release{Signature: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }}, true, "signature of the checksums is wrong"},
+		"without a key":       {registrytest.Release{Change: none}, true, ""},
+		"of another registry": {registrytest.Release{Change: none}, false, "gives no key"},
+		"with a bad signature": {registrytest.Release{Signature: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }}, true, "signature of " +
+			"the checksums is wrong"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := registrytest.Start(t)
@@ -313,7 +314,8 @@ func TestKeyless(t *testing.T) {
 				from.Keyless = server.Host
 			}
 			found, err := from.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
-			if test.want == "" && (err != nil || found.Signed != nil) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+			if test.want == "" && (err != nil || found.Signed != nil) || test.want != "" &&
+				(err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("got %v, %v, want %q", found, err, test.want)
 			}
 		})

@@ -30,7 +30,8 @@ func (s *Service) ApplyStackChanges(
 	if err != nil {
 		return err
 	}
-	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()}, opened.plan)
+	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()},
+		opened.plan)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,8 @@ func (s *Service) PlanStackChanges(
 	if err != nil {
 		return err
 	}
-	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()}, nil)
+	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()},
+		nil)
 	if err != nil {
 		return err
 	}

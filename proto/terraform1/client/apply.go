@@ -46,7 +46,8 @@ func (s *Stack) Apply(ctx context.Context, plan *Plan, state *State, opts ApplyO
 		return nil, err
 	}
 	a := &applying{
-		stop:  func() { _ = s.client.Stop(context.WithoutCancel(ctx)) }, //nolint:errcheck // if that fails, the process is gone, and the stream says so
+		// If it fails, the process is gone, and the stream says so.
+		stop:  func() { _ = s.client.Stop(context.WithoutCancel(ctx)) }, //nolint:errcheck // see above
 		ended: func() error { return context.Cause(ctx) }, state: state, opts: opts,
 	}
 	defer context.AfterFunc(ctx, a.stop)()
@@ -66,7 +67,9 @@ func (s *Stack) Apply(ctx context.Context, plan *Plan, state *State, opts ApplyO
 }
 
 // applyRequest opens the plan: applying takes its handle, even if that fails.
-func (s *Stack) applyRequest(ctx context.Context, plan *Plan, state *State, opts ApplyOptions) (*stackspb.ApplyStackChanges_Request, error) {
+func (s *Stack) applyRequest(ctx context.Context, plan *Plan, state *State,
+	opts ApplyOptions,
+) (*stackspb.ApplyStackChanges_Request, error) {
 	inputs, err := encodeInputs(opts.Inputs)
 	if err != nil {
 		return nil, err

@@ -180,7 +180,10 @@ func TestDiagnostics(t *testing.T) {
 	diags := newDiagnostics([]*terraform1.Diagnostic{
 		{Severity: terraform1.Diagnostic_WARNING, Summary: "Odd name"},
 		{Severity: terraform1.Diagnostic_ERROR, Summary: "No such thing", Detail: "Declare it.", Subject: &terraform1.SourceRange{
-			SourceAddr: "./main.tf", Start: &terraform1.SourcePos{Byte: 4, Line: 2, Column: 3}, End: &terraform1.SourcePos{Byte: 5, Line: 2, Column: 4},
+			SourceAddr: "./main.tf", Start: &terraform1.SourcePos{Byte: 4, Line: 2, Column: 3}, End: &terraform1.SourcePos{
+				Byte: 5,
+				Line: 2, Column: 4,
+			},
 		}},
 	})
 	want := Diagnostics{

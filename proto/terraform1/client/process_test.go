@@ -137,7 +137,8 @@ func TestProcess(t *testing.T) {
 		t.Errorf("validating a closed stack: %v", err)
 	}
 	var failed *client.DiagnosticsError
-	if _, err := server.OpenStack(ctx, client.StackOptions{Source: "./bad"}); !errors.As(err, &failed) || !strings.Contains(err.Error(), "./bad/main.tfcomponent.hcl:1") {
+	if _, err := server.OpenStack(ctx, client.StackOptions{Source: "./bad"}); !errors.As(err, &failed) ||
+		!strings.Contains(err.Error(), "./bad/main.tfcomponent.hcl:1") {
 		t.Errorf("a stack with errors: %v", err)
 	}
 }

@@ -107,7 +107,10 @@ func installMethods(mirrors []Mirror) []*dependenciespb.BuildProviderPluginCache
 func (c *Client) createLocks(ctx context.Context, providers []Provider) (int64, error) {
 	request := &dependenciespb.CreateDependencyLocks_Request{}
 	for _, p := range providers {
-		request.ProviderSelections = append(request.ProviderSelections, &terraform1.ProviderPackage{SourceAddr: p.Addr, Version: p.Version, Hashes: p.Hashes})
+		request.ProviderSelections = append(request.ProviderSelections, &terraform1.ProviderPackage{
+			SourceAddr: p.Addr, Version: p.Version,
+			Hashes: p.Hashes,
+		})
 	}
 	response, err := c.dependencies.CreateDependencyLocks(ctx, request)
 	return response.GetDependencyLocksHandle(), wrap("locking providers", err)

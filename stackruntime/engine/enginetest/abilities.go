@@ -65,7 +65,10 @@ func prepare(b *bench) {
 	if preparer == nil {
 		b.Skip("the engine prepares nothing")
 	}
-	place := hcl.Range{Filename: "main.tfcomponent.hcl", Start: hcl.Pos{Line: 2, Column: 3, Byte: 25}, End: hcl.Pos{Line: 2, Column: 7, Byte: 29}}
+	place := hcl.Range{
+		Filename: "main.tfcomponent.hcl", Start: hcl.Pos{Line: 2, Column: 3, Byte: 25},
+		End: hcl.Pos{Line: 2, Column: 7, Byte: 29},
+	}
 	request := func(version string) *engine.PrepareRequest {
 		return &engine.PrepareRequest{
 			Modules:      []string{b.dir("m")},
@@ -122,7 +125,8 @@ func recovery(b *bench) {
 	recoverer = b.reopened(engine.Purpose{Secret: secret, Serial: 8})
 	b.wantKept(secret, apply.Component.String())
 	found = b.unfinished(recoverer)
-	if len(found) != 1 || found[0].Foreign || found[0].Work != apply.Work || found[0].Component != apply.Component.String() || found[0].Mode != engine.Normal {
+	if len(found) != 1 || found[0].Foreign || found[0].Work != apply.Work || found[0].Component != apply.Component.String() ||
+		found[0].Mode != engine.Normal {
 		b.Fatalf("got %+v, want the apply %s", found, apply.Work)
 	}
 	if more := b.unfinished(recoverer); len(more) > 0 {
@@ -150,7 +154,10 @@ func recovery(b *bench) {
 		b.Fatal(err)
 	}
 	b.wantKept(secret)
-	for name, call := range map[string]error{"MarkSeen": recoverer.MarkSeen(b.Context(), apply.Work), "Forget": recoverer.Forget(b.Context(), apply.Work)} {
+	for name, call := range map[string]error{
+		"MarkSeen": recoverer.MarkSeen(b.Context(), apply.Work),
+		"Forget":   recoverer.Forget(b.Context(), apply.Work),
+	} {
 		if call != nil {
 			b.Errorf("%s: %v", name, call)
 		}

@@ -207,7 +207,8 @@ func deferredModes(b *bench) {
 
 // deferredByOthers is about a component that waits for another one: all of it is deferred.
 func deferredByOthers(b *bench) {
-	b.module("m", "variable \"n\" { type = number }\nresource \"terraform_data\" \"a\" { count = var.n }\nresource \"terraform_data\" \"b\" {}\n")
+	b.module("m", "variable \"n\" { type = number }\nresource \"terraform_data\" \"a\" { count = var.n }\nresource \"terraform_data\" \"b\" "+
+		"{}\n")
 	req := b.request("m", values{"n": cty.UnknownVal(cty.Number)})
 	req.DeferAll = true
 	plan := b.plan(req)

@@ -22,7 +22,10 @@ import (
 
 // Apply implements [engine.Session].
 func (s *session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
-	ctx, done, diags := s.beginWork(ctx, req.Work, observe, Call{Operation: Apply, Dir: req.ModuleDir, Component: req.Component, Mode: req.Mode})
+	ctx, done, diags := s.beginWork(ctx, req.Work, observe, Call{
+		Operation: Apply, Dir: req.ModuleDir, Component: req.Component,
+		Mode: req.Mode,
+	})
 	defer done()
 	if diags.HasErrors() {
 		return nil, diags
@@ -124,7 +127,9 @@ func (a *applier) checkInputs(inputs map[string]cty.Value) hcl.Diagnostics {
 	return diags
 }
 
-func (a *applier) apply(ctx context.Context, prog program, module *engine.Module, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
+func (a *applier) apply(ctx context.Context, prog program, module *engine.Module,
+	inputs map[string]cty.Value,
+) (*engine.ApplyResult, hcl.Diagnostics) {
 	a.state.serial++
 	diags := a.deleteObjects(ctx)
 	result := &engine.ApplyResult{}
@@ -227,7 +232,8 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 	if r.ignoreTriggers && prior != nil {
 		r.triggersReplace = prior.value.GetAttr("triggers_replace")
 	}
-	if engine.CheckRefines(after.GetAttr("input"), r.input) != nil || engine.CheckRefines(after.GetAttr("triggers_replace"), r.triggersReplace) != nil {
+	if engine.CheckRefines(after.GetAttr("input"), r.input) != nil || engine.CheckRefines(after.GetAttr("triggers_replace"),
+		r.triggersReplace) != nil {
 		return cty.NilVal, hcl.Diagnostics{inconsistent(addr, r.subject)}
 	}
 	if !r.input.IsWhollyKnown() || !r.triggersReplace.IsWhollyKnown() {
@@ -300,8 +306,9 @@ func inconsistent(addr string, subject *hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Inconsistent final plan",
-		Detail:   fmt.Sprintf("With the final values, the change of %s is no longer the one that was planned. Nothing was done to it; make a new plan.", addr),
-		Subject:  subject,
+		Detail: fmt.Sprintf("With the final values, the change of %s is no longer the one that was planned. Nothing was done to it; make a "+
+			"new plan.", addr),
+		Subject: subject,
 	}
 }
 

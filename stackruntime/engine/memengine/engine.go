@@ -79,7 +79,9 @@ type session struct {
 }
 
 // beginWork is begin for a piece of work, once that may begin.
-func (s *session) beginWork(ctx context.Context, work engine.WorkID, observe engine.Observer, call Call) (_ context.Context, done func(), diags hcl.Diagnostics) {
+func (s *session) beginWork(ctx context.Context, work engine.WorkID, observe engine.Observer,
+	call Call,
+) (_ context.Context, done func(), diags hcl.Diagnostics) {
 	ctx, begun, err := s.works.Begin(ctx, work, observe)
 	if err != nil {
 		return nil, func() {}, operationFailed(err)

@@ -72,7 +72,9 @@ func (w *world) plan(t testing.TB, inputs map[string]cty.Value, adjust ...func(*
 	return w.s.Plan(t.Context(), req, nil)
 }
 
-func (w *world) apply(t testing.TB, mode engine.Mode, plan *engine.PlanResult, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
+func (w *world) apply(t testing.TB, mode engine.Mode, plan *engine.PlanResult,
+	inputs map[string]cty.Value,
+) (*engine.ApplyResult, hcl.Diagnostics) {
 	t.Helper()
 	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
 		Component: w.addr, ModuleDir: w.dir, Mode: mode, Planned: plan, Inputs: inputs, PriorState: w.state,
@@ -96,7 +98,8 @@ func (w *world) planAndApply(t testing.TB, inputs map[string]cty.Value) *engine.
 func summary(plan *engine.PlanResult) []string {
 	var lines []string
 	for _, rc := range plan.Changes {
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s [%s] %s", rc.Address(), strings.ReplaceAll(string(rc.Action), "/", " "), rc.Reason)))
+		action := strings.ReplaceAll(string(rc.Action), "/", " ")
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%s [%s] %s", rc.Address(), action, rc.Reason)))
 	}
 	return lines
 }

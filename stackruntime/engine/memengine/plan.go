@@ -56,7 +56,10 @@ func (s *session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	p := &planner{req: req, observe: observe.Numbered(), seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{}, result: &engine.PlanResult{Engine: s.opts.Info, RefreshedState: req.PriorState}}
+	p := &planner{
+		req: req, observe: observe.Numbered(), seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{},
+		result: &engine.PlanResult{Engine: s.opts.Info, RefreshedState: req.PriorState},
+	}
 	var err error
 	if p.prior, err = decodeState(req.PriorState, s.opts.Info); err != nil {
 		return nil, diags.Append(failure("prior state", err))

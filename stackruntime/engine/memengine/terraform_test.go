@@ -232,7 +232,8 @@ func TestSameAsTerraform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(read.Values.RootModule.Resources, func(r *tfjson.StateResource) bool { return r.Address == `terraform_data.each["k"]` }) {
+	if !slices.ContainsFunc(read.Values.RootModule.Resources,
+		func(r *tfjson.StateResource) bool { return r.Address == `terraform_data.each["k"]` }) {
 		t.Errorf("terraform reads %+v", read.Values.RootModule.Resources)
 	}
 }

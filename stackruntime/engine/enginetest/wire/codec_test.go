@@ -82,7 +82,10 @@ func (w wrapped) UnwrapDiagnosticExtra() any { return w.inner }
 func TestDiagnostics(t *testing.T) {
 	data := &engine.DiagnosticData{
 		Resource: `fake_resource.a["x"]`, Block: `resource "fake_resource" "a"`,
-		Provider:   &engine.ProviderArgument{Slot: engine.ProviderSlot{LocalName: "fake"}, Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name")},
+		Provider: &engine.ProviderArgument{
+			Slot: engine.ProviderSlot{LocalName: "fake"},
+			Path: cty.GetAttrPath("blocks").IndexInt(1).GetAttr("name"),
+		},
 		References: []engine.ReferenceValue{{Reference: "var.size", Statement: "is 3"}},
 		InDoubt:    []string{"fake_resource.b"},
 	}

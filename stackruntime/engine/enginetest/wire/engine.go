@@ -220,7 +220,9 @@ func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, err
 }
 
 // Resume implements [engine.Recoverer].
-func (r recoverer) Resume(ctx context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+func (r recoverer) Resume(ctx context.Context, work engine.WorkID, after engine.Position,
+	observe engine.Observer,
+) (*engine.Recovered, error) {
 	after, err := through(after)
 	if err != nil {
 		return nil, err
@@ -257,7 +259,9 @@ func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 type types struct{ engine.TypeDescriber }
 
 // ResourceType implements [engine.TypeDescriber].
-func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode,
+	name string,
+) (cty.Type, error) {
 	ty, err := t.TypeDescriber.ResourceType(ctx, provider, mode, name)
 	if err != nil || ty == cty.NilType {
 		return ty, overError(err)
