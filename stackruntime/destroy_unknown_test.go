@@ -4,8 +4,6 @@
 package stackruntime_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,8 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
-// unknownSets is a stack of which much depends on the result of component.keys.
-const unknownSets = `
+// unknownSets is a stack of which much depends on the result of component.keys. No object whose
+// condition does not hold is made: that of the key set in component.keys, or those of the others.
+func unknownSets(keys, others string) string {
+	return strings.NewReplacer("KEYS", keys, "OTHERS", others).Replace(`
 -- main.tfcomponent.hcl --
 variable "again" {
   type    = string
@@ -60,18 +60,41 @@ resource "terraform_data" "first" {}
 resource "terraform_data" "this" {
   input            = terraform_data.first.id == "" ? ["x"] : ["x", "y"]
   triggers_replace = var.again
+  lifecycle {
+    precondition {
+      condition     = KEYS
+      error_message = "No keys today."
+    }
+  }
 }
 output "all" { value = toset(terraform_data.this.output) }
-` + echoModule
+-- echo/main.tf --
+variable "in" {
+  type    = any
+  default = null
+}
+resource "terraform_data" "this" {
+  input = var.in
+  lifecycle {
+    precondition {
+      condition     = OTHERS
+      error_message = "Not today."
+    }
+  }
+}
+output "out" { value = terraform_data.this.output }
+`)
+}
+
+// Conditions. The second one is unknown while planning.
+const (
+	holds        = `path.module != ""`
+	failsAtApply = `path.module == timestamp()`
+)
 
 // Nothing that was not made holds up a destroy, or is expected of it.
 func TestDestroyAfterFailedFirstApply(t *testing.T) {
-	w := newWorld(t, unknownSets, memengine.Options{Before: func(_ context.Context, call memengine.Call) error {
-		if call.Operation == memengine.Create && call.Resource == "terraform_data.this" && call.Component.String() == "component.keys" {
-			return errors.New("no keys today")
-		}
-		return nil
-	}})
+	w := newWorld(t, unknownSets(failsAtApply, holds))
 	result, diags := w.TryApply(w.Plan(engine.Normal))
 	same(t, "what the apply did", `
 component.after: deferred
@@ -108,7 +131,7 @@ func statuses(result *stackruntime.ApplyResult) string {
 
 // Existing instances go also if the set of instances is not known any more.
 func TestDestroyWithUnknownSets(t *testing.T) {
-	w := newWorld(t, unknownSets)
+	w := newWorld(t, unknownSets(holds, holds))
 	w.Converge()
 	w.Converge()
 	w.Inputs["again"] = cty.StringVal("now")
@@ -153,14 +176,7 @@ stack.more["y"].component.inner: delete, applyable, destroy mode, requires compo
 
 // Records without objects go, although at apply the set is known again and does not have them.
 func TestDestroyOfRecordsOutsideOfTheSet(t *testing.T) {
-	failing := true
-	w := newWorld(t, unknownSets, memengine.Options{Before: func(_ context.Context, call memengine.Call) error {
-		if failing && call.Operation == memengine.Create && call.Resource == "terraform_data.this" &&
-			call.Component.String() != "component.keys" {
-			return errors.New("not today")
-		}
-		return nil
-	}})
+	w := newWorld(t, unknownSets(holds, failsAtApply))
 	_, diags := w.TryApply(w.Plan(engine.Normal))
 	if !diags.HasErrors() {
 		t.Fatal("the first apply has not failed")
@@ -172,7 +188,7 @@ func TestDestroyOfRecordsOutsideOfTheSet(t *testing.T) {
 	keys, _ := stackaddrs.ParseAbsComponentInstance("component.keys")
 	w.State.Components[keys].Outputs["all"] = cty.SetVal([]cty.Value{cty.StringVal("x")})
 
-	failing = false
+	w.Write(unknownSets(holds, holds))
 	w.Inputs["again"] = cty.StringVal("now")
 	w.Apply(w.Plan(engine.Destroy))
 	same(t, "state after destroying", "", stacktest.StateText(w.State))

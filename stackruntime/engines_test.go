@@ -5,11 +5,14 @@ package stackruntime_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -40,16 +43,34 @@ func (s twoEngines) Apply(ctx context.Context, req *engine.ApplyRequest, observe
 	return s.Session.Apply(ctx, req, observe)
 }
 
+// bracketModule is the module of the chain, made of Go functions.
+var bracketModule = &memengine.Module{
+	Variables: memengine.Variables("in"),
+	Resources: []memengine.Resource{{
+		Name: "this", Input: func(s memengine.Scope) (cty.Value, error) { return s.Inputs["in"], nil },
+	}},
+	Outputs: memengine.Outputs("out"),
+	Values: func(s memengine.Scope) (map[string]cty.Value, error) {
+		out := s.Resources["this"].GetAttr("output")
+		if !out.IsKnown() {
+			return map[string]cty.Value{"out": cty.UnknownVal(cty.String)}, nil
+		}
+		return map[string]cty.Value{"out": cty.StringVal("<" + out.AsString() + ">")}, nil
+	},
+}
+
 // One plan may use two engines, and says about each component which it was.
 func TestTwoEnginesInOnePlan(t *testing.T) {
 	w := newWorld(t, chain)
-	second := memengine.New(memengine.Options{Info: engine.Info{Name: "second", Version: "0.2.0"}})
+	second := memengine.New(memengine.Options{
+		Info: engine.Info{Name: "second", Version: "0.2.0"}, Modules: map[string]*memengine.Module{filepath.Join(w.Dir, "mod"): bracketModule},
+	})
 	w.Stack.Engine = enginetest.Replaced{Engine: w.engine, Session: func(session engine.Session) engine.Session {
 		return twoEngines{session, enginetest.Open(t, second, engine.SessionOptions{StackDir: w.Dir})}
 	}}
 	plan := w.Plan(engine.Normal)
 	for _, component := range plan.Components {
-		want := w.engine.Info()
+		want := engine.Info{Name: native.Name, Version: native.Version}
 		if component.Addr.Item.Component.Name == "b" {
 			want = second.Info()
 		}

@@ -277,7 +277,7 @@ stack "s" {
 -- child/main.tfcomponent.hcl --
 component "c" { source = "../mod" }
 -- mod/main.tf --
-# There is nothing in it.
+resource "terraform_data" "this" {}
 `)
 	s.LeaveUnknown = true
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
@@ -285,7 +285,9 @@ component "c" { source = "../mod" }
 	if diff := cmp.Diff(`incomplete
 input names: create (unknown)
 component.c[*]: create, incomplete, deferred (deferred_prereq)
+  terraform_data.this: deferred (deferred_prereq), create
 stack.s[*].component.c: create, incomplete, deferred (deferred_prereq)
+  terraform_data.this: deferred (deferred_prereq), create
 `, stacktest.PlanText(plan)); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
 	}

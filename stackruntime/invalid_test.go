@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -73,7 +74,7 @@ func TestRowsInvalidConfigurations(t *testing.T) {
 			}
 			check := func(operation string, run func(stackruntime.Options) hcl.Diagnostics) {
 				config, diags := stackconfig.Load(root)
-				e := memengine.New(memengine.Options{
+				e := stacktest.NewMemory(t, t.TempDir(), memengine.Options{
 					Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
 				})
 				diags = diags.Extend(run(stackruntime.Options{

@@ -24,7 +24,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
-	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
@@ -63,8 +62,9 @@ output "id" { value = terraform_data.replaced.id }
 // errKilled is why nothing goes on after a kill.
 var errKilled = errors.New("killed")
 
-// killed is a program that ends in the middle of an apply: from one moment on it does nothing any
-// more. Its saved changes stay, and so do the states that the engine has kept.
+// killed is a program that ends in the middle of an apply: from one moment on it begins nothing and
+// saves nothing any more. Its saved changes stay, and so do the states that the engine has kept.
+// The moments are those right after a change of an object, and before something is saved.
 type killed struct {
 	engine.Session
 
@@ -89,24 +89,10 @@ func (k *killed) moment() bool {
 	return k.mu.left != 0
 }
 
-// before is called before each change of an object.
-func (k *killed) before(_ context.Context, call memengine.Call) error {
-	switch call.Operation {
-	case memengine.Create, memengine.Update, memengine.Delete:
-	default:
-		return nil
-	}
-	if !k.moment() {
-		return errKilled
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.mu.made = append(k.mu.made, fmt.Sprint(call.Operation, " ", call.Component, ".", call.Resource))
-	return nil
-}
-
 // Apply implements [engine.Session].
 func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	ctx, kill := context.WithCancelCause(ctx)
+	defer kill(nil)
 	objects := applying.Objects{Before: req.PriorState}
 	keep := func(event engine.Event) {
 		if event.Type == engine.ObjectChanged {
@@ -117,12 +103,19 @@ func (k *killed) Apply(ctx context.Context, req *engine.ApplyRequest, observe en
 			}
 			k.mu.Lock()
 			k.mu.kept[req.Component] = state
+			k.mu.made = append(k.mu.made, fmt.Sprint(req.Component, ".", event.Object.Addr, " ", len(event.Object.Entry) > 0))
 			k.mu.Unlock()
+			if !k.moment() {
+				kill(errKilled)
+			}
 		}
 		observe(event)
 	}
 	k.mu.Lock()
 	k.mu.works[req.Work] = req.Component
+	if k.mu.left == 0 {
+		kill(errKilled)
+	}
 	k.mu.Unlock()
 	return k.Session.Apply(ctx, req, keep)
 }
@@ -215,7 +208,7 @@ func stateWithoutIDs(state *stackstate.State) string {
 func newKilled(t *testing.T, files string) (*killed, *stacktest.Stack) {
 	t.Helper()
 	program := &killed{}
-	s := stacktest.InMemory(t, files, memengine.Options{Before: program.before})
+	s := stacktest.InMemory(t, files)
 	s.Parallelism = 2
 	s.Engine = enginetest.Replaced{Engine: s.Engine, Session: func(session engine.Session) engine.Session {
 		program.Session = session
@@ -324,7 +317,6 @@ output "id" { value = terraform_data.each["x"].id }
 		replace[addr] = []string{"terraform_data.first", `terraform_data.each["x"]`}
 	}
 	replaceAll := func(req *stackruntime.PlanRequest) { req.Replace = replace }
-	s.Apply(s.Plan(engine.Normal, replaceAll)) // the engine gives objects that it creates without a former one the ID of the first one
 	plan := s.Plan(engine.Normal, replaceAll)
 	if moments := program.killAtEachMoment(t, s, plan); moments < 10 {
 		t.Errorf("only %d moments", moments)

@@ -24,14 +24,14 @@ type world struct {
 	*stacktest.Stack
 
 	t      *testing.T
-	engine *memengine.Engine
+	engine *stacktest.Memory
 }
 
 // newWorld writes the files of a txtar archive to a new directory. Options may be left out.
 func newWorld(t *testing.T, archive string, options ...memengine.Options) *world {
 	t.Helper()
 	s := stacktest.InMemory(t, archive, options...)
-	return &world{s, t, s.Engine.(*memengine.Engine)}
+	return &world{s, t, s.Engine.(*stacktest.Memory)}
 }
 
 func describe(diags hcl.Diagnostics) string {

@@ -206,8 +206,8 @@ component "c" {
 `+passModule)
 	s.Inputs["names"] = list("b", "a", "b")
 	samePlan(t, s, `input names: create ["a", "b"]
-component.c["a"]: create
-component.c["b"]: create
+component.c["a"]: create, applyable
+component.c["b"]: create, applyable
 `)
 }
 

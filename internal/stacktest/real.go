@@ -53,5 +53,7 @@ func (s *Stack) engineOptions(extra []string) EngineOptions {
 		"CHECKPOINT_DISABLE=1",
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
-	return EngineOptions{WorkDir: filepath.Join(s.Dir, ".cairn"), Environ: append(environ, extra...)}
+	return EngineOptions{WorkDir: s.workDir(), Environ: append(environ, extra...)}
 }
+
+func (s *Stack) workDir() string { return filepath.Join(s.Dir, ".cairn") }

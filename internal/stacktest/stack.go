@@ -60,7 +60,7 @@ type Stack struct {
 	t *testing.T
 }
 
-// InMemory writes a stack which runs on an engine in memory. Options may be left out.
+// InMemory writes a stack which runs on a [Memory]. Options may be left out.
 func InMemory(t *testing.T, archive string, options ...memengine.Options) *Stack {
 	t.Helper()
 	s := newStack(t, archive)
@@ -68,7 +68,7 @@ func InMemory(t *testing.T, archive string, options ...memengine.Options) *Stack
 	if len(options) > 0 {
 		opts = options[0]
 	}
-	s.Engine = memengine.New(opts)
+	s.Engine = NewMemory(t, s.workDir(), opts)
 	return s
 }
 

@@ -111,15 +111,24 @@ func (l *callLog) finish(index int) {
 	l.mu.running[l.mu.calls[index].Operation]--
 }
 
-// begin records the start of a call and asks [Options.Before]. The first
-// result records the end and must be called; with errors, nothing else may be done.
-func (e *Engine) begin(ctx context.Context, call Call) (func(), hcl.Diagnostics) {
+// Begin records the start of a call, which another engine may carry out, and asks
+// [Options.Before]. The first result records the end and must be called; after an error, nothing
+// else may be done.
+func (e *Engine) Begin(ctx context.Context, call Call) (func(), error) {
 	index := e.calls.start(call)
 	done := func() { e.calls.finish(index) }
-	err := context.Cause(ctx)
-	if err == nil && e.opts.Before != nil {
-		err = e.opts.Before(ctx, call)
+	if err := context.Cause(ctx); err != nil {
+		return done, err
 	}
+	if e.opts.Before == nil {
+		return done, nil
+	}
+	return done, e.opts.Before(ctx, call)
+}
+
+// begin is [Engine.Begin] with diagnostics.
+func (e *Engine) begin(ctx context.Context, call Call) (func(), hcl.Diagnostics) {
+	done, err := e.Begin(ctx, call)
 	if err != nil {
 		return done, operationFailed(err)
 	}
