@@ -4,6 +4,8 @@
 package engines
 
 import (
+	"cmp"
+
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -60,7 +62,7 @@ func (s *Stack) Kind() string {
 	switch {
 	case setting != "":
 	case kinds[s.madePlan] != nil:
-		setting = Auto // the engine of the rest of the plan is unknown
+		setting = cmp.Or(kinds[s.madePlan].applier, s.madePlan)
 	case s.madePlan == "" && s.required() == "": // a requirement is about a binary
 		setting = usual
 	}

@@ -42,6 +42,10 @@ type kind struct {
 	// files for tofu alone.
 	reader, tofuReader engine.Info
 
+	// applier is the engine that applies a plan of this one, where the plan does not say which engine
+	// its other components are for; "" for the same.
+	applier string
+
 	// kept returns the components, sorted, of applies that were begun with the state of a secret, and
 	// whose changes are kept below a directory. Nil for an engine that keeps none of its own.
 	kept func(ctx context.Context, runs string, secret []byte) ([]string, error)

@@ -14,7 +14,7 @@ import (
 
 func init() {
 	register(kind{
-		name: Native, reader: engine.Info{Name: Native},
+		name: Native, reader: engine.Info{Name: Native}, applier: Auto,
 		open: func(_ context.Context, s *Stack) (engine.Engine, error) { return s.openNative() },
 		kept: native.Kept,
 	})
