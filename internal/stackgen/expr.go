@@ -10,9 +10,10 @@ import (
 
 // generator has the data that the parts of one stack share.
 type generator struct {
-	rng       *rand.Rand
-	providers bool
-	budget    int // component blocks that may still be written
+	rng        *rand.Rand
+	providers  bool
+	repeatable bool
+	budget     int // component blocks that may still be written
 
 	root    *stack
 	stacks  []*stack // the root and those that are embedded, each after those it embeds

@@ -114,8 +114,12 @@ func (g *generator) moduleOutput(b *strings.Builder, m *module, w writer, name s
 	switch g.rng.IntN(6) {
 	case 0: // as it is
 	case 1:
-		kind = textKind
 		resource(b, name, e, "")
+		if g.repeatable {
+			e = expr{text: kind.conversion() + "(terraform_data." + name + ".output)"}
+			break
+		}
+		kind = textKind
 		e = expr{text: "terraform_data." + name + ".id"}
 	case 2:
 		kind = listKind

@@ -55,6 +55,10 @@ type Options struct {
 
 	// Providers allows configurations of the [Provider].
 	Providers bool
+
+	// Repeatable keeps the identifiers of objects, which are others each time, out of all values, so
+	// that the results of several runs can be compared.
+	Repeatable bool
 }
 
 // Stack is a generated stack in two versions.
@@ -91,7 +95,7 @@ func Generate(opts Options) *Stack {
 }
 
 func newGenerator(opts Options) *generator {
-	g := &generator{rng: rand.New(rand.NewPCG(opts.Seed, 0)), providers: opts.Providers}
+	g := &generator{rng: rand.New(rand.NewPCG(opts.Seed, 0)), providers: opts.Providers, repeatable: opts.Repeatable}
 	if opts.Components == 0 {
 		opts.Components = 1 + g.rng.IntN([]int{4, 8, 16, 60}[g.rng.IntN(4)])
 	}

@@ -24,6 +24,8 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"maps"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,24 +42,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Work is something that an engine is about to do in an apply.
-type Work struct {
-	Component string // address of the instance
-	Resource  string // address in the module, or "" for all of it
-}
-
 // Subject is a stack and the engine to check it with.
 type Subject struct {
 	Stack *stackgen.Stack
 	Dir   string // where the files go
 
-	// Engine returns a new engine for the configuration in the directory. Work for which fail returns
-	// an error fails; fail may be nil.
-	Engine func(t testing.TB, config *stackconfig.Config, fail func(Work) error) engine.Engine
+	// Engine returns a new engine for the configuration in the directory. The apply of a component
+	// instance for which fail returns an error fails before anything is done; fail may be nil.
+	Engine func(t testing.TB, config *stackconfig.Config, fail func(component string) error) engine.Engine
 
-	// Real says that the engine starts processes: its plans are never the same
-	// bytes, rule C7 does not apply since nothing fails on demand, and only the
-	// first plan is made twice.
+	// Real says that the engine starts processes: its plans are never the same bytes, rule C7 does not
+	// apply since nothing fails on demand, and only the first plan is made twice. Otherwise the stack
+	// is repeatable.
 	Real bool
 }
 
@@ -80,8 +76,7 @@ type check struct {
 	state  *stackstate.State
 	order  map[string][]string // the components that were required when it was applied
 
-	planned  bool // there was a plan
-	replaced bool // a plan of this version replaced something
+	planned bool // there was a plan
 }
 
 // timestamp is that of all plans, so that they can be compared.
@@ -89,10 +84,8 @@ var timestamp = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func (c *check) version(v stackgen.Version) {
 	c.Helper()
-	c.now, c.replaced = v, false
-	if err := v.Write(c.Dir); err != nil {
-		c.Fatal(err)
-	}
+	c.now = v
+	c.write(v)
 	config, diags := stackconfig.Load(c.Dir)
 	c.config = config
 	c.mustBeClean("load", diags)
@@ -171,18 +164,7 @@ func (c *check) plan(mode engine.Mode) *stackplan.Plan {
 	if !bytes.Equal(file, c.encode(read)) {
 		c.Fatalf("rule C2: the plan that was read is another: %s", cmp.Diff(describePlan(plan), describePlan(read)))
 	}
-	c.noteReplacements(read)
 	return read
-}
-
-// noteReplacements remembers that the result of the plan has other identifiers than the result of
-// another way to the same end.
-func (c *check) noteReplacements(plan *stackplan.Plan) {
-	for _, planned := range plan.Components {
-		for _, rc := range planned.Changes {
-			c.replaced = c.replaced || rc.Action.Replaces()
-		}
-	}
 }
 
 func (c *check) planWith(mode engine.Mode, parallelism int) (*stackplan.Plan, hcl.Diagnostics) {
@@ -251,14 +233,18 @@ func (c *check) recover(before, after *stackstate.State) {
 	defer func() { c.engine = healthy }()
 	for round := range uint32(3) {
 		plan := c.plan(engine.Normal)
-		fail := func(w Work) error {
+		chosen := func(name string) bool {
 			h := fnv.New32a()
-			fmt.Fprint(h, round, w.Component, "/", w.Resource)
-			if h.Sum32()%100 < 15 {
-				return fmt.Errorf("%s in %s is to fail", w.Resource, w.Component)
+			fmt.Fprint(h, round, name)
+			return h.Sum32()%100 < 15
+		}
+		fail := func(component string) error {
+			if chosen(component) {
+				return fmt.Errorf("%s is to fail", component)
 			}
 			return nil
 		}
+		c.write(c.failing(chosen))
 		one, oneDiags := c.applyWith(c.options(c.Engine(c, c.config, fail), 1), plan)
 		two, twoDiags := c.applyWith(c.options(c.Engine(c, c.config, fail), 16), plan)
 		if diff := cmp.Diff(Describe(oneDiags), Describe(twoDiags)); diff != "" {
@@ -273,12 +259,45 @@ func (c *check) recover(before, after *stackstate.State) {
 			}
 		}
 		c.state = one.State
+		c.write(c.now)
 	}
 	c.converge(engine.Normal)
 	c.checkDependents()
 	c.nothingLeftToDo()
-	if diff := cmp.Diff(c.lasting(after), c.lasting(c.state)); diff != "" {
+	if diff := cmp.Diff(content(c, after), content(c, c.state)); diff != "" {
 		c.Errorf("rule C7: the state after failures and recovery (-without, +with): %s", diff)
+	}
+}
+
+// resourceBlock is the first line of a resource in the module of a generated stack.
+var resourceBlock = regexp.MustCompile(`(?m)^resource "terraform_data" "\w+" \{\n`)
+
+// failing returns the version with conditions in the chosen resources of its modules, which are
+// unknown while planning and do not hold when applied.
+func (c *check) failing(chosen func(resource string) bool) stackgen.Version {
+	c.Helper()
+	const condition = "  lifecycle {\n    precondition {\n" +
+		"      condition     = path.module == timestamp()\n      error_message = \"This is to fail.\"\n    }\n  }\n"
+	v := c.now
+	v.Files = maps.Clone(v.Files)
+	for name, text := range v.Files {
+		if strings.Contains(text, "terraform_data.") && !resourceBlock.MatchString(text) {
+			c.Fatalf("%s: its resources are not found", name)
+		}
+		v.Files[name] = resourceBlock.ReplaceAllStringFunc(text, func(line string) string {
+			if chosen(name + line) {
+				return line + condition
+			}
+			return line
+		})
+	}
+	return v
+}
+
+func (c *check) write(v stackgen.Version) {
+	c.Helper()
+	if err := v.Write(c.Dir); err != nil {
+		c.Fatal(err)
 	}
 }
 
