@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cairnstacks/cairn"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -310,7 +311,7 @@ func TestInterrupt(t *testing.T) {
 	dir := writeStack(t, twoComponents)
 	ctx, interrupt := context.WithCancelCause(t.Context())
 	var applied []string
-	options := cairn.Options{Dir: dir, ModulesEngine: memengine.New(memengine.Options{
+	options := cairn.Options{Dir: dir, ModulesEngine: stacktest.NewMemory(t, filepath.Join(dir, ".cairn"), memengine.Options{
 		Before: func(_ context.Context, call memengine.Call) error {
 			if call.Operation != memengine.Apply || call.Resource != "" {
 				return nil

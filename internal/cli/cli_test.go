@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/states"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -58,7 +59,7 @@ type result struct {
 }
 
 func (s *stack) dependencies() session.Dependencies {
-	return session.Dependencies{Engine: memengine.New(memengine.Options{Before: s.before})}
+	return session.Dependencies{Engine: stacktest.NewMemory(s.t, ".cairn", memengine.Options{Before: s.before})}
 }
 
 func (s *stack) run(args ...string) result {

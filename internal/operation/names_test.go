@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/states"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -73,7 +74,7 @@ output "id" { value = terraform_data.x.id }
 	var mu sync.Mutex
 	var names []string
 	stack := openDir(t, operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Given: enginetest.Replaced{
-		Engine: memengine.New(memengine.Options{}),
+		Engine: stacktest.NewMemory(t, filepath.Join(dir, ".cairn"), memengine.Options{}),
 		Session: func(session engine.Session) engine.Session {
 			return workNames{session, filepath.Join(dir, states.Default), &mu, &names}
 		},

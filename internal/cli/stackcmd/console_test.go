@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -102,7 +103,7 @@ func TestConsoleCandidates(t *testing.T) {
 	writeChain(t)
 	newSession := func() *session.Session {
 		return session.New(session.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard},
-			session.Dependencies{Engine: memengine.New(memengine.Options{})})
+			session.Dependencies{Engine: stacktest.NewMemory(t, ".cairn", memengine.Options{})})
 	}
 	applying := newSession()
 	defer applying.Close()

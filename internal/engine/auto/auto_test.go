@@ -6,7 +6,6 @@ package auto_test
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/auto"
+	"github.com/cairnstacks/cairn/internal/engine/native"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -31,17 +32,9 @@ type fake struct {
 	prepared    int
 }
 
-func newFake(name, lacks string) *fake {
+func newFake(name, lacks string, modules map[string]*memengine.Module) *fake {
 	info := engine.Info{Name: name, Version: "1.0.0"}
-	return &fake{info: info, lacks: lacks, Engine: memengine.New(memengine.Options{
-		Info: info, Functions: map[stackaddrs.Provider]map[string]*memengine.Function{enginetest.Provider: {"echo": {
-			Function: engine.Function{
-				Parameters: []engine.FunctionParameter{{Name: "value", Type: cty.DynamicPseudoType}},
-				Return:     cty.DynamicPseudoType,
-			},
-			Call: func(_ context.Context, args []cty.Value) (cty.Value, error) { return args[0], nil },
-		}}},
-	})}
+	return &fake{info: info, lacks: lacks, Engine: memengine.New(memengine.Options{Info: info, Modules: modules})}
 }
 
 func (f *fake) Open(ctx context.Context, opts engine.SessionOptions) (engine.Session, error) {
@@ -114,14 +107,17 @@ type setup struct {
 }
 
 func newSetup(t *testing.T, binary string) *setup {
-	s := &setup{t: t, dir: t.TempDir(), native: newFake("native", "special"), binary: newFake(binary, "impossible")}
+	s := &setup{t: t, dir: t.TempDir()}
+	modules := map[string]*memengine.Module{}
 	for _, name := range []string{"plain", "special", "impossible"} {
-		source := "variable \"v\" {\n  type = string\n}\noutput \"o\" {\n  value = var.v\n}\n"
-		if err := errors.Join(os.Mkdir(s.module(name), 0o700), os.WriteFile(filepath.Join(s.module(name), "main.tf"), []byte(source),
-			0o600)); err != nil {
-			t.Fatal(err)
+		modules[s.module(name)] = &memengine.Module{
+			Variables: memengine.Variables("v"), Outputs: memengine.Outputs("o"),
+			Values: func(s memengine.Scope) (map[string]cty.Value, error) {
+				return map[string]cty.Value{"o": s.Inputs["v"]}, nil
+			},
 		}
 	}
+	s.native, s.binary = newFake("native", "special", modules), newFake(binary, "impossible", modules)
 	e := auto.New(auto.Options{
 		Native: s.native,
 		Binary: func(context.Context) (engine.Engine, error) { s.opened++; return s.binary, s.none },
@@ -175,12 +171,13 @@ func (s *setup) plan(module string) string {
 }
 
 func TestContract(t *testing.T) {
-	enginetest.Run(t, func(*testing.T, string) engine.Engine {
-		native := newFake("native", "special")
-		return auto.New(auto.Options{Native: native.Engine, Binary: func(context.Context) (engine.Engine, error) {
-			return nil,
-				errors.New("none")
-		}})
+	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
+	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
+		e, err := native.New(native.Options{WorkDir: filepath.Join(stackDir, ".cairn")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return auto.New(auto.Options{Native: e, Binary: func(context.Context) (engine.Engine, error) { return nil, errors.New("none") }})
 	})
 }
 
