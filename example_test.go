@@ -28,9 +28,10 @@ func Example() {
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // the system removes it, too
 	ctx := context.Background()
+	modules := map[string]*memengine.Module{filepath.Join(dir, "box"): box}
 	stack := cairn.Open(cairn.Options{
 		Dir:           dir,
-		ModulesEngine: memengine.New(memengine.Options{}), // nil is the engine that commands use
+		ModulesEngine: memengine.New(memengine.Options{Modules: modules}), // nil is the engine that commands use
 		Environ:       []string{"TF_VAR_name=blue"},
 	})
 	diags := stack.Apply(ctx, cairn.Request{}, cairn.Caller{
@@ -51,6 +52,19 @@ func Example() {
 	// component.network adds 1
 	// component.server adds 1
 	// server is in net-blue
+}
+
+// box is the module in the directory box, made of Go functions.
+var box = &memengine.Module{
+	Variables: memengine.Variables("content"),
+	Resources: []memengine.Resource{{
+		Name:  "box",
+		Input: func(s memengine.Scope) (cty.Value, error) { return s.Inputs["content"], nil },
+	}},
+	Outputs: memengine.Outputs("content"),
+	Values: func(s memengine.Scope) (map[string]cty.Value, error) {
+		return map[string]cty.Value{"content": s.Resources["box"].GetAttr("output")}, nil
+	},
 }
 
 // writeExample writes a stack of two components, one of which needs a value of the other.
@@ -76,17 +90,7 @@ output "server" {
   value = component.server.content
 }
 `,
-		"box/main.tf": `
-variable "content" {
-  type = string
-}
-resource "terraform_data" "box" {
-  input = var.content
-}
-output "content" {
-  value = terraform_data.box.output
-}
-`,
+		"box/README": "Module box of example_test.go.\n",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(content), 0o600)); err != nil {

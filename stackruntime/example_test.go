@@ -45,17 +45,20 @@ output "server" {
   value = component.server.content
 }
 `,
-	"box/main.tf": `
-variable "content" {
-  type = string
+	"box/README": "Module box of example_test.go.\n",
 }
-resource "terraform_data" "box" {
-  input = var.content
-}
-output "content" {
-  value = terraform_data.box.output
-}
-`,
+
+// box is the module in the directory box, made of Go functions.
+var box = &memengine.Module{
+	Variables: memengine.Variables("content"),
+	Resources: []memengine.Resource{{
+		Name:  "box",
+		Input: func(s memengine.Scope) (cty.Value, error) { return s.Inputs["content"], nil },
+	}},
+	Outputs: memengine.Outputs("content"),
+	Values: func(s memengine.Scope) (map[string]cty.Value, error) {
+		return map[string]cty.Value{"content": s.Resources["box"].GetAttr("output")}, nil
+	},
 }
 
 // recordStore keeps a state as a map from keys to bytes, as a table of a database would.
@@ -122,7 +125,8 @@ func newProgram() (*program, func()) {
 	}
 	config, diags := stackconfig.Load(dir)
 	must(diags)
-	session, err := memengine.New(memengine.Options{}).Open(context.Background(), engine.SessionOptions{StackDir: dir})
+	modules := map[string]*memengine.Module{filepath.Join(dir, "box"): box}
+	session, err := memengine.New(memengine.Options{Modules: modules}).Open(context.Background(), engine.SessionOptions{StackDir: dir})
 	if err != nil {
 		panic(err)
 	}
