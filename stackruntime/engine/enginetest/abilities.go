@@ -60,7 +60,7 @@ func functions(b *bench) {
 }
 
 func prepare(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	preparer := b.session().Abilities().Preparer
 	if preparer == nil {
 		b.Skip("the engine prepares nothing")
@@ -104,7 +104,7 @@ func prepare(b *bench) {
 // recovery picks up an apply whose session has ended before anybody had its result, by the name
 // that it was given before.
 func recovery(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	if b.session().Abilities().Recoverer == nil {
 		b.Skip("the engine recovers nothing")
 	}

@@ -13,7 +13,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-const simple = `
+// SimpleModule is the file of a module that most tests use, as are [TriggeredModule] and
+// [TypedModule]. An engine that reads no files can have the same modules in another form, and skip
+// all other tests.
+const SimpleModule = `
 variable "v" {
   type = string
 }
@@ -35,7 +38,7 @@ output "nothing" { value = null }
 func simpleInputs(v string) values { return values{"v": cty.StringVal(v)} }
 
 func create(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req := b.request("m", simpleInputs("x"))
 	plan := b.plan(req)
 	if !plan.Applyable || !plan.Complete {
@@ -63,7 +66,7 @@ func create(b *bench) {
 }
 
 func noOp(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, result := b.planAndApply(b.request("m", simpleInputs("x")))
 	plan := b.plan(req)
 	b.wantChanges(plan, "terraform_data.a no-op", "terraform_data.b no-op")
@@ -75,7 +78,7 @@ func noOp(b *bench) {
 }
 
 func update(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, before := b.planAndApply(b.request("m", simpleInputs("x")))
 	req.Inputs = simpleInputs("y")
 	plan := b.plan(req)
@@ -87,7 +90,8 @@ func update(b *bench) {
 	b.wantOutput(after.Outputs, "id", before.Outputs["id"])
 }
 
-const triggered = `
+// TriggeredModule is described at [SimpleModule].
+const TriggeredModule = `
 variable "trigger" { type = string }
 resource "terraform_data" "a" {
   triggers_replace = var.trigger
@@ -96,7 +100,7 @@ output "id" { value = terraform_data.a.id }
 `
 
 func replace(b *bench) {
-	b.module("m", triggered)
+	b.module("m", TriggeredModule)
 	req, before := b.planAndApply(b.request("m", values{"trigger": cty.StringVal("one")}))
 	req.Inputs = values{"trigger": cty.StringVal("two")}
 	plan := b.plan(req)
@@ -109,14 +113,14 @@ func replace(b *bench) {
 }
 
 func replaceOnDemand(b *bench) {
-	b.module("m", triggered)
+	b.module("m", TriggeredModule)
 	req, _ := b.planAndApply(b.request("m", values{"trigger": cty.StringVal("one")}))
 	req.Replace = []string{"terraform_data.a"}
 	b.wantChanges(b.plan(req), "terraform_data.a replace")
 }
 
 func removeOne(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, _ := b.planAndApply(b.request("m", simpleInputs("x")))
 	b.module("m", `
 variable "v" { type = string }
@@ -130,7 +134,7 @@ resource "terraform_data" "b" { input = "<${var.v}>" }
 }
 
 func destroy(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, _ := b.planAndApply(b.request("m", simpleInputs("x")))
 	req.Mode = engine.Destroy
 	plan := b.plan(req)
@@ -144,7 +148,7 @@ func destroy(b *bench) {
 }
 
 func refreshOnly(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, before := b.planAndApply(b.request("m", simpleInputs("x")))
 	req.Mode = engine.RefreshOnly
 	plan := b.plan(req)
@@ -163,7 +167,7 @@ func refreshOnly(b *bench) {
 }
 
 func otherState(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	req, _ := b.planAndApply(b.request("m", simpleInputs("x")))
 	req.Inputs = simpleInputs("y")
 	plan := b.plan(req)

@@ -4,7 +4,8 @@
 // Package enginetest has the tests that every [engine.Engine] must pass.
 //
 // The modules in them use variables, locals, the resource type terraform_data of the built-in
-// provider and outputs, in plain expressions, so that an engine made for tests can pass, too.
+// provider and outputs, in plain expressions. An engine that reads no files can pass the tests with
+// [SimpleModule] and its like, which it has in another form.
 // Abilities are tested of those engines that have them, with one [Provider].
 package enginetest
 

@@ -12,7 +12,7 @@ import (
 // stop ends work as soon as it begins, which is when it does nothing yet. How much of begun work is
 // still done is for each engine to test.
 func stop(b *bench) {
-	b.module("m", simple)
+	b.module("m", SimpleModule)
 	for _, how := range []engine.Urgency{engine.Gracefully, engine.Now} {
 		req := b.request("m", simpleInputs("x"))
 		req.Work = b.work()

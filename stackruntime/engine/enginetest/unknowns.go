@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-const typed = `
+// TypedModule is described at [SimpleModule].
+const TypedModule = `
 variable "text" { type = string }
 variable "list" { type = list(string) }
 variable "settings" {
@@ -37,7 +38,7 @@ func settings(name, size cty.Value) cty.Value {
 }
 
 func unknownInputs(b *bench) {
-	b.module("m", typed)
+	b.module("m", TypedModule)
 	req := b.request("m", values{
 		"text":     cty.UnknownVal(cty.String),
 		"list":     cty.UnknownVal(cty.List(cty.String)),
@@ -64,7 +65,7 @@ func unknownInputs(b *bench) {
 }
 
 func partlyKnownInputs(b *bench) {
-	b.module("m", typed)
+	b.module("m", TypedModule)
 	req := b.request("m", values{
 		"text":     cty.StringVal("t"),
 		"list":     cty.ListVal([]cty.Value{cty.StringVal("a"), cty.UnknownVal(cty.String)}),
@@ -115,7 +116,7 @@ output "v" { value = terraform_data.a.output }
 }
 
 func notRefining(b *bench) {
-	b.module("m", typed)
+	b.module("m", TypedModule)
 	planned := values{
 		"text":     cty.StringVal("t"),
 		"list":     cty.UnknownVal(cty.List(cty.String)).RefineNotNull(),

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -40,22 +39,20 @@ func (s *session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 		})
 	}
 	prog, diags := s.program(req.ModuleDir)
-	if diags.HasErrors() || prog == nil {
+	if prog == nil {
 		return nil, diags
 	}
-	diags = nil // warnings about the module are in the results of Module
-	module := prog.describe()
 	inputs := map[string]cty.Value{}
 	if req.Mode == engine.Normal {
 		var moreDiags hcl.Diagnostics
-		if inputs, moreDiags = prepareInputs(module, req.Inputs); moreDiags.HasErrors() {
+		if inputs, moreDiags = prepareInputs(prog.module, req.Inputs); moreDiags.HasErrors() {
 			return nil, diags.Extend(moreDiags)
 		}
 		if moreDiags = a.checkInputs(inputs); moreDiags.HasErrors() {
 			return nil, diags.Extend(moreDiags)
 		}
 	}
-	return a.apply(ctx, prog, module, inputs)
+	return a.apply(ctx, prog, inputs)
 }
 
 // applier applies the plan of one component instance.
@@ -64,11 +61,9 @@ type applier struct {
 	req     *engine.ApplyRequest
 	observe engine.Observer
 
-	timestamp time.Time         // of the plan
-	inputs    map[string][]byte // of the plan, by name
-
+	inputs   map[string][]byte       // of the plan, by name
 	planned  map[string]storedChange // by address
-	deferred map[string]bool         // resources, by address
+	deferred map[string]bool         // addresses
 	state    *moduleState
 	doc      engine.State
 }
@@ -81,7 +76,6 @@ func (a *applier) load() error {
 	if component := a.req.Component.String(); stored.Component != component {
 		return fmt.Errorf("the plan was made for %s, not for %s", stored.Component, component)
 	}
-	a.timestamp = stored.Timestamp
 	a.inputs = stored.Inputs
 	a.planned = make(map[string]storedChange, len(stored.Changes))
 	for _, change := range stored.Changes {
@@ -127,31 +121,23 @@ func (a *applier) checkInputs(inputs map[string]cty.Value) hcl.Diagnostics {
 	return diags
 }
 
-func (a *applier) apply(ctx context.Context, prog program, module *engine.Module,
-	inputs map[string]cty.Value,
-) (*engine.ApplyResult, hcl.Diagnostics) {
+func (a *applier) apply(ctx context.Context, prog *program, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
 	a.state.serial++
 	diags := a.deleteObjects(ctx)
 	result := &engine.ApplyResult{}
 	switch a.req.Mode {
 	case engine.Destroy:
 		result.Outputs = map[string]cty.Value{}
-		for name := range module.Outputs {
+		for name := range prog.module.Outputs {
 			result.Outputs[name] = cty.NullVal(cty.DynamicPseudoType)
 		}
 	default:
-		settled, moreDiags := prog.execute(&execution{
-			inputs:    inputs,
-			timestamp: a.timestamp,
-			applying:  true,
-			settle: func(r resourceInstance) (cty.Value, hcl.Diagnostics) {
-				return a.settle(ctx, r)
-			},
-			deferred: a.deferred,
+		outputs, moreDiags := prog.execute(&execution{
+			inputs: inputs,
+			settle: func(r resourceInstance) (cty.Value, hcl.Diagnostics) { return a.settle(ctx, r) },
 		})
 		diags = diags.Extend(moreDiags)
-		result.Outputs = completeOutputs(module, settled.outputs)
-		result.Checks = settled.checks
+		result.Outputs = completeOutputs(prog.module, outputs)
 	}
 	diags = diags.Extend(a.save())
 	result.State = a.doc
@@ -226,22 +212,15 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 	if err != nil {
 		return cty.NilVal, hcl.Diagnostics{failure(addr, err)}
 	}
-	if r.ignoreInput && prior != nil {
-		r.input = prior.value.GetAttr("input")
-	}
-	if r.ignoreTriggers && prior != nil {
-		r.triggersReplace = prior.value.GetAttr("triggers_replace")
-	}
 	if engine.CheckRefines(after.GetAttr("input"), r.input) != nil || engine.CheckRefines(after.GetAttr("triggers_replace"),
 		r.triggersReplace) != nil {
-		return cty.NilVal, hcl.Diagnostics{inconsistent(addr, r.subject)}
+		return cty.NilVal, hcl.Diagnostics{inconsistent(addr)}
 	}
 	if !r.input.IsWhollyKnown() || !r.triggersReplace.IsWhollyKnown() {
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Unknown value while applying",
 			Detail:   fmt.Sprintf("The arguments of %s are not known yet, because something that they come from was not applied.", addr),
-			Subject:  r.subject,
 		}}
 	}
 	final := finishObject(
@@ -249,7 +228,7 @@ func (a *applier) settle(ctx context.Context, r resourceInstance) (cty.Value, hc
 		newID(a.req.Component, addr, prior),
 	)
 	diags := a.replaceOrWrite(ctx, planned.Action, addr, &priorObject{
-		module: r.module, name: r.name, key: r.key, value: final, dependencies: r.dependencies, createFirst: r.createFirst,
+		at: r.at(), value: final, dependencies: r.dependencies,
 	})
 	return final, diags
 }
@@ -260,12 +239,6 @@ func (a *applier) replaceOrWrite(ctx context.Context, action engine.Action, addr
 	switch action {
 	case engine.ActionUpdate:
 		return a.change(ctx, Update, addr, write)
-	case engine.ActionCreateThenDelete:
-		diags := a.change(ctx, Create, addr, write)
-		if diags.HasErrors() {
-			return diags
-		}
-		return diags.Extend(a.change(ctx, Delete, addr, func() error { return nil }))
 	case engine.ActionDeleteThenCreate:
 		diags := a.change(ctx, Delete, addr, remove)
 		if diags.HasErrors() {
@@ -279,7 +252,7 @@ func (a *applier) replaceOrWrite(ctx context.Context, action engine.Action, addr
 
 // keep settles an instance for which nothing was planned.
 func (a *applier) keep(r resourceInstance, prior *priorObject) (cty.Value, hcl.Diagnostics) {
-	if a.deferred[resourceAddr(r.module, r.name)] {
+	if a.deferred[r.addr()] {
 		return newObject(r), nil
 	}
 	if a.req.Mode == engine.RefreshOnly && prior == nil {
@@ -293,22 +266,20 @@ func (a *applier) keep(r resourceInstance, prior *priorObject) (cty.Value, hcl.D
 			Severity: hcl.DiagError,
 			Summary:  "Change not planned",
 			Detail:   fmt.Sprintf("The plan has no change for %s, so it cannot be created now.", r.addr()),
-			Subject:  r.subject,
 		}}
 	}
 	if change := planObject(prior, r, false); change.action != engine.ActionNoOp {
-		return cty.NilVal, hcl.Diagnostics{inconsistent(r.addr(), r.subject)}
+		return cty.NilVal, hcl.Diagnostics{inconsistent(r.addr())}
 	}
 	return prior.value, nil
 }
 
-func inconsistent(addr string, subject *hcl.Range) *hcl.Diagnostic {
+func inconsistent(addr string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Inconsistent final plan",
 		Detail: fmt.Sprintf("With the final values, the change of %s is no longer the one that was planned. Nothing was done to it; make a "+
 			"new plan.", addr),
-		Subject: subject,
 	}
 }
 

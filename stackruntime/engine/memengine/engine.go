@@ -6,23 +6,20 @@ package memengine
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Options are the settings of an [Engine]. The zero value is an engine that
-// reads modules from directories.
+// Options are the settings of an [Engine]. The zero value is an engine without modules.
 type Options struct {
 	// Info is the engine's name and version. The default is "memory" 1.0.0.
 	Info engine.Info
 
-	// Modules are modules made of Go functions, by directory. They need not exist on disk and come
-	// before the files there.
+	// Modules are the modules, by the absolute paths of the directories that stacks name. A session
+	// has those that there are when it is opened.
 	Modules map[string]*Module
 
 	// Providers are the providers whose configurations modules may ask for, besides
@@ -58,24 +55,20 @@ func New(opts Options) *Engine {
 // Info implements [engine.Engine].
 func (e *Engine) Info() engine.Info { return e.opts.Info }
 
-// Open implements [engine.Engine]. Without a stack directory, file names in diagnostics are
-// relative to the working directory where possible.
+// Open implements [engine.Engine].
 func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
-	s := &session{Engine: e, stackDir: opts.StackDir, works: engine.NewWorks(opts.Parallelism)}
-	s.mu.programs = map[string]*loadedProgram{}
+	s := &session{Engine: e, works: engine.NewWorks(opts.Parallelism), programs: make(map[string]*program, len(e.opts.Modules))}
+	for dir, m := range e.opts.Modules {
+		s.programs[dir] = newProgram(dir, m)
+	}
 	return s, nil
 }
 
 // session implements [engine.Session].
 type session struct {
 	*Engine
-	stackDir string
 	works    *engine.Works
-
-	mu struct {
-		sync.Mutex
-		programs map[string]*loadedProgram // by directory
-	}
+	programs map[string]*program // by directory
 }
 
 // beginWork is begin for a piece of work, once that may begin.
@@ -108,38 +101,16 @@ func (s *session) Abilities() engine.Abilities { return engine.Abilities{Functio
 // Close implements [engine.Session].
 func (s *session) Close() error { return nil }
 
-// program is a module that can be executed.
-type program interface {
-	describe() *engine.Module
-	validate() hcl.Diagnostics
-	preventsDestroy(module, resource string) bool
-	defersDestroy(module, resource string, inputs map[string]cty.Value) (reason string)
-	execute(*execution) (*outcome, hcl.Diagnostics)
-}
-
-type loadedProgram struct {
-	once  sync.Once
-	prog  program // nil when there is no module
-	diags hcl.Diagnostics
-}
-
-// program loads the module of a directory, once.
-func (s *session) program(dir string) (program, hcl.Diagnostics) {
-	s.mu.Lock()
-	loaded, ok := s.mu.programs[dir]
-	if !ok {
-		loaded = &loadedProgram{}
-		s.mu.programs[dir] = loaded
+// program returns the module of a directory, which is nil, with an error, if there is none.
+func (s *session) program(dir string) (*program, hcl.Diagnostics) {
+	if p := s.programs[dir]; p != nil {
+		return p, nil
 	}
-	s.mu.Unlock()
-	loaded.once.Do(func() {
-		if m, ok := s.opts.Modules[dir]; ok {
-			loaded.prog = newGoProgram(dir, m)
-			return
-		}
-		loaded.prog, loaded.diags = loadDir(dir, s.stackDir)
-	})
-	return loaded.prog, loaded.diags
+	return nil, hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "No module at this source",
+		Detail:   fmt.Sprintf("The in-memory engine has no module for the directory %s. It reads no files.", dir),
+	}}
 }
 
 // Module implements [engine.Session].
@@ -153,7 +124,7 @@ func (s *session) Module(ctx context.Context, dir string) (*engine.Module, hcl.D
 	if prog == nil {
 		return nil, diags
 	}
-	return prog.describe(), diags
+	return prog.module, nil
 }
 
 // ValidateModule implements [engine.Session].
@@ -163,11 +134,8 @@ func (s *session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 	if diags.HasErrors() {
 		return diags
 	}
-	prog, diags := s.program(dir)
-	if prog == nil || diags.HasErrors() {
-		return diags
-	}
-	return prog.validate()
+	_, diags = s.program(dir)
+	return diags
 }
 
 // ProviderSchema implements [engine.Session].

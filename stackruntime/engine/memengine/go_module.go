@@ -71,14 +71,14 @@ func Outputs(names ...string) map[string]*engine.Output {
 	return outputs
 }
 
-// goProgram executes a [Module].
-type goProgram struct {
+// program executes a [Module].
+type program struct {
 	source *Module
 	module *engine.Module
 }
 
-func newGoProgram(dir string, m *Module) *goProgram {
-	return &goProgram{m, &engine.Module{
+func newProgram(dir string, m *Module) *program {
+	return &program{m, &engine.Module{
 		Dir:          dir,
 		Variables:    m.Variables,
 		Outputs:      m.Outputs,
@@ -87,11 +87,8 @@ func newGoProgram(dir string, m *Module) *goProgram {
 	}}
 }
 
-func (p *goProgram) describe() *engine.Module            { return p.module }
-func (p *goProgram) validate() hcl.Diagnostics           { return nil }
-func (p *goProgram) preventsDestroy(string, string) bool { return false }
-
-func (p *goProgram) defersDestroy(_, resource string, inputs map[string]cty.Value) string {
+// defersDestroy returns why planning to destroy a resource is deferred, or "".
+func (p *program) defersDestroy(resource string, inputs map[string]cty.Value) string {
 	for _, r := range p.source.Resources {
 		if r.Name == resource && r.Defer != nil {
 			return r.Defer(Scope{Inputs: inputs})
@@ -100,9 +97,9 @@ func (p *goProgram) defersDestroy(_, resource string, inputs map[string]cty.Valu
 	return ""
 }
 
-func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
+// execute runs through the module, and returns the outputs if they could be computed.
+func (p *program) execute(run *execution) (map[string]cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
-	result := &outcome{outputs: map[string]cty.Value{}}
 	scope := Scope{Inputs: run.inputs, Resources: make(map[string]cty.Value, len(p.source.Resources))}
 	settled := func(name string) bool { _, ok := scope.Resources[name]; return ok }
 	deferred := map[string]bool{} // names
@@ -127,14 +124,13 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 		}
 	}
 	if p.source.Values == nil || len(scope.Resources) < len(p.source.Resources) {
-		return result, diags
+		return nil, diags
 	}
 	values, err := p.source.Values(scope)
 	if err != nil {
-		return result, diags.Append(failure("outputs", err))
+		return nil, diags.Append(failure("outputs", err))
 	}
-	result.outputs = values
-	return result, diags
+	return values, diags
 }
 
 // deferralOf returns the reason for which a plan defers a resource, or ""; deferred has the names

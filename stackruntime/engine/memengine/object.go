@@ -30,18 +30,8 @@ func planObject(prior *priorObject, r resourceInstance, forced bool) objectChang
 		return objectChange{action: engine.ActionCreate, before: noObject, after: newObject(r)}
 	}
 	before := prior.value.AsValueMap()
-	if r.ignoreInput {
-		r.input = before["input"]
-	}
-	if r.ignoreTriggers {
-		r.triggersReplace = before["triggers_replace"]
-	}
 	replacement := func(reason engine.ActionReason) objectChange {
-		action := engine.ActionDeleteThenCreate
-		if r.createFirst {
-			action = engine.ActionCreateThenDelete
-		}
-		return objectChange{action: action, reason: reason, before: prior.value, after: newObject(r)}
+		return objectChange{action: engine.ActionDeleteThenCreate, reason: reason, before: prior.value, after: newObject(r)}
 	}
 	switch {
 	case prior.tainted:

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -25,7 +24,6 @@ import (
 // storedPlan is the content of [engine.PlanResult.Plan].
 type storedPlan struct {
 	Component string         `json:"component"`
-	Timestamp time.Time      `json:"timestamp,omitzero"`
 	Changes   []storedChange `json:"changes"`
 
 	// Inputs are the values planned with, each an encoded DynamicValue, except
@@ -57,7 +55,7 @@ func (s *session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, diags
 	}
 	p := &planner{
-		req: req, observe: observe.Numbered(), seen: map[string]bool{}, static: map[string]bool{}, inside: map[string]bool{},
+		req: req, observe: observe.Numbered(), seen: map[string]bool{}, static: map[string]bool{},
 		result: &engine.PlanResult{Engine: s.opts.Info, RefreshedState: req.PriorState},
 	}
 	var err error
@@ -65,10 +63,10 @@ func (s *session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, diags.Append(failure("prior state", err))
 	}
 	prog, diags := s.program(req.ModuleDir)
-	if diags.HasErrors() || prog == nil {
+	if prog == nil {
 		return nil, diags
 	}
-	diags = p.plan(prog) // warnings about the module are in the results of Module
+	diags = p.plan(prog)
 	if diags.HasErrors() {
 		p.result.Plan, p.result.Complete, p.result.Applyable = nil, false, false
 	}
@@ -82,23 +80,21 @@ type planner struct {
 	prior   *moduleState
 	seen    map[string]bool // resource instances that the configuration has
 	static  map[string]bool // resources that are deferred
-	inside  map[string]bool // module instances that the configuration has
 	stored  storedPlan
 	result  *engine.PlanResult
 }
 
-func (p *planner) plan(prog program) hcl.Diagnostics {
-	p.stored.Component, p.stored.Timestamp = p.req.Component.String(), p.req.Timestamp
+func (p *planner) plan(prog *program) hcl.Diagnostics {
+	p.stored.Component = p.req.Component.String()
 	p.stored.Lineage, p.stored.Serial = p.prior.lineage, p.prior.serial
-	module := prog.describe()
 	var diags hcl.Diagnostics
 	if p.req.Mode == engine.Destroy {
 		p.result.Outputs = map[string]cty.Value{}
-		for name := range module.Outputs {
+		for name := range prog.module.Outputs {
 			p.result.Outputs[name] = cty.NullVal(cty.DynamicPseudoType)
 		}
 	} else {
-		diags = p.execute(prog, module)
+		diags = p.execute(prog)
 	}
 	if p.req.Mode != engine.RefreshOnly {
 		diags = diags.Extend(p.planDeletions(prog))
@@ -114,25 +110,17 @@ func (p *planner) plan(prog program) hcl.Diagnostics {
 	return diags
 }
 
-func (p *planner) execute(prog program, module *engine.Module) hcl.Diagnostics {
-	inputs, diags := prepareInputs(module, p.req.Inputs)
+func (p *planner) execute(prog *program) hcl.Diagnostics {
+	inputs, diags := prepareInputs(prog.module, p.req.Inputs)
 	if diags.HasErrors() {
 		return diags
 	}
 	if err := p.storeInputs(inputs); err != nil {
 		return diags.Append(failure("the inputs", err))
 	}
-	result, moreDiags := prog.execute(&execution{
-		enter:         func(module string) { p.inside[module] = true },
-		inputs:        inputs,
-		timestamp:     p.req.Timestamp,
-		settle:        p.settle,
-		deferInstance: p.deferInstance,
-	})
-	diags = diags.Extend(moreDiags)
-	p.result.Checks = result.checks
-	p.result.Outputs = completeOutputs(module, result.outputs)
-	return diags
+	outputs, moreDiags := prog.execute(&execution{inputs: inputs, settle: p.settle, deferInstance: p.deferInstance})
+	p.result.Outputs = completeOutputs(prog.module, outputs)
+	return diags.Extend(moreDiags)
 }
 
 func (p *planner) storeInputs(inputs map[string]cty.Value) error {
@@ -165,10 +153,7 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 		return newObject(r), nil
 	}
 	change := planObject(prior, r, slices.Contains(p.req.Replace, addr))
-	if r.keep && change.action.Replaces() {
-		return cty.NilVal, hcl.Diagnostics{preventedDestroy(addr, r.subject)}
-	}
-	if err := p.add(r.module, r.name, r.key, change); err != nil {
+	if err := p.add(r.at(), change); err != nil {
 		return cty.NilVal, hcl.Diagnostics{failure(addr, err)}
 	}
 	return change.after, nil
@@ -177,19 +162,19 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 // deferInstance defers an instance that can't be planned yet. Existing objects of the resource
 // stay.
 func (p *planner) deferInstance(r resourceInstance, reason string) {
-	p.static[resourceAddr(r.module, r.name)] = true
+	p.static[r.addr()] = true
 	if isEphemeral(r) { // which is refused when it is planned
 		r.input, r.triggersReplace = cty.DynamicVal, cty.DynamicVal
 	}
 	prior := p.prior.objects[r.addr()]
-	p.deferChange(describeChange(r.module, r.name, r.key, planObject(prior, r, false)), resourceAddr(r.module, r.name), reason)
+	p.deferChange(describeChange(r.at(), planObject(prior, r, false)), reason)
 }
 
 // add records a planned change.
-func (p *planner) add(module, name string, key stackaddrs.InstanceKey, change objectChange) error {
-	described := describeChange(module, name, key, change)
+func (p *planner) add(at stackaddrs.ResourceInstance, change objectChange) error {
+	described := describeChange(at, change)
 	if reason := p.deferAll(); reason != "" && change.action != engine.ActionNoOp {
-		p.deferChange(described, resourceAddr(module, name), reason)
+		p.deferChange(described, reason)
 		return nil
 	}
 	p.result.Changes = append(p.result.Changes, described)
@@ -221,8 +206,8 @@ func (p *planner) deferAll() string {
 	return ""
 }
 
-func (p *planner) deferChange(change *engine.Change, resource, reason string) {
-	p.stored.Deferred = append(p.stored.Deferred, resource)
+func (p *planner) deferChange(change *engine.Change, reason string) {
+	p.stored.Deferred = append(p.stored.Deferred, change.Address())
 	p.result.Deferred = append(p.result.Deferred, engine.DeferredChange{Reason: reason, Change: change})
 }
 
@@ -244,52 +229,25 @@ func (p *planner) announce(change *engine.Change) {
 
 // planDeletions plans the end of the objects that the configuration does not
 // have: all of them in destroy mode.
-func (p *planner) planDeletions(prog program) hcl.Diagnostics {
+func (p *planner) planDeletions(prog *program) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	resources := map[string]bool{}
-	for addr := range p.seen {
-		if o := p.prior.objects[addr]; o != nil {
-			resources[o.resource()] = true
-		}
-	}
-	for _, o := range p.prior.sorted() {
-		if p.seen[o.addr()] || p.static[o.resource()] {
+	for _, addr := range slices.Sorted(maps.Keys(p.prior.objects)) {
+		if p.seen[addr] || p.static[addr] {
 			continue
 		}
-		if prog.preventsDestroy(o.module, o.name) {
-			diags = diags.Append(preventedDestroy(o.addr(), nil))
-			continue
-		}
+		o := p.prior.objects[addr]
 		change := objectChange{action: engine.ActionDelete, before: o.value, after: noObject}
-		if reason := prog.defersDestroy(o.module, o.name, p.req.Inputs); reason != "" && p.req.Mode == engine.Destroy {
-			p.deferChange(describeChange(o.module, o.name, o.key, change), o.resource(), reason)
+		if p.req.Mode == engine.Normal {
+			change.reason = engine.DeleteBecauseNoResourceConfig
+		} else if reason := prog.defersDestroy(o.at.Resource.Name, p.req.Inputs); reason != "" {
+			p.deferChange(describeChange(o.at, change), reason)
 			continue
 		}
-		if p.req.Mode == engine.Normal {
-			change.reason = deletionReason(o.key, resources[o.resource()])
-			if o.module != "" && !p.inside[o.module] {
-				change.reason = engine.DeleteBecauseNoModule
-			}
-		}
-		if err := p.add(o.module, o.name, o.key, change); err != nil {
-			diags = diags.Append(failure(o.addr(), err))
+		if err := p.add(o.at, change); err != nil {
+			diags = diags.Append(failure(addr, err))
 		}
 	}
 	return diags
-}
-
-func deletionReason(key stackaddrs.InstanceKey, resourceExists bool) engine.ActionReason {
-	_, isString := key.AsString()
-	switch {
-	case !resourceExists:
-		return engine.DeleteBecauseNoResourceConfig
-	case isString:
-		return engine.DeleteBecauseEachKey
-	case key == stackaddrs.NoKey:
-		return engine.DeleteBecauseWrongRepetition
-	default:
-		return engine.DeleteBecauseCountIndex
-	}
 }
 
 // finish sorts the result (rule E5 of package engine) and sums it up.
@@ -310,15 +268,9 @@ func (p *planner) finish() {
 }
 
 // describeChange describes a change as the contract has it.
-func describeChange(module, name string, key stackaddrs.InstanceKey, change objectChange) *engine.Change {
-	path, err := stackaddrs.ParseModuleInstance(module)
-	if err != nil {
-		panic("memengine: a module has no address: " + err.Error()) // all come from names and from the state, which were checked
-	}
+func describeChange(at stackaddrs.ResourceInstance, change objectChange) *engine.Change {
 	return &engine.Change{
-		Addr: stackaddrs.ResourceInstance{
-			Module: path, Resource: stackaddrs.Resource{Mode: stackaddrs.ManagedResource, Type: dataResourceType, Name: name}, Key: key,
-		},
+		Addr:     at,
 		Provider: stackaddrs.BuiltinProvider,
 		Action:   change.action,
 		Reason:   change.reason,
@@ -345,7 +297,6 @@ func prepareInputs(module *engine.Module, given map[string]cty.Value) (map[strin
 				Severity: hcl.DiagError,
 				Summary:  "Required variable not set",
 				Detail:   fmt.Sprintf("The variable %q must be given a value that is not null.", name),
-				Subject:  variable.Range.Ptr(),
 			})
 			continue
 		}
@@ -399,15 +350,5 @@ func ephemeralArgument(r resourceInstance) *hcl.Diagnostic {
 		Severity: hcl.DiagError,
 		Summary:  "Invalid use of ephemeral value",
 		Detail:   fmt.Sprintf("The arguments of %s are stored in the state, so ephemeral values cannot be used in them.", r.addr()),
-		Subject:  r.subject,
-	}
-}
-
-func preventedDestroy(addr string, subject *hcl.Range) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Instance cannot be destroyed",
-		Detail:   fmt.Sprintf("Resource %s has lifecycle.prevent_destroy set, but the plan calls for this resource to be destroyed.", addr),
-		Subject:  subject,
 	}
 }

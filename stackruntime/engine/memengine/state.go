@@ -4,11 +4,9 @@
 package memengine
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -33,21 +31,22 @@ const builtinProviderConfig = `provider["terraform.io/builtin/terraform"]`
 
 // priorObject is an object in the state.
 type priorObject struct {
-	module       string
-	name         string
-	key          stackaddrs.InstanceKey
+	at           stackaddrs.ResourceInstance
 	value        cty.Value // marked where sensitive
 	tainted      bool
-	createFirst  bool // create_before_destroy
 	dependencies []string
 
 	entry *tfstate.Entry // once it was encoded
 }
 
-func (o *priorObject) addr() string { return o.resource() + o.key.String() }
+func (o *priorObject) addr() string { return o.at.String() }
 
 // resource returns the address of the resource that o is an instance of.
-func (o *priorObject) resource() string { return resourceAddr(o.module, o.name) }
+func (o *priorObject) resource() string {
+	resource := o.at
+	resource.Key = stackaddrs.NoKey
+	return resource.String()
+}
 
 // moduleState is the state of one component's module while it is worked on.
 type moduleState struct {
@@ -87,15 +86,10 @@ func decodeObject(entry tfstate.Entry) (*priorObject, error) {
 		return nil, err
 	}
 	o := &priorObject{
-		name:         stored.Addr.Resource.Name,
-		key:          stored.Addr.Key,
+		at:           stored.Addr,
 		tainted:      stored.Tainted,
-		createFirst:  stored.CreateBeforeDestroy,
 		dependencies: stored.Dependencies,
 		entry:        &entry,
-	}
-	if !stored.Addr.Module.IsRoot() {
-		o.module = stored.Addr.Module.String()
 	}
 	value, err := decodeAttributes(stored.Attributes)
 	if err != nil {
@@ -158,18 +152,6 @@ func decodeDynamic(raw json.RawMessage) (cty.Value, error) {
 	return ctyjson.Unmarshal(encoded.Value, ty)
 }
 
-// sorted returns the objects in the order of their names and keys.
-func (s *moduleState) sorted() []*priorObject {
-	list := make([]*priorObject, 0, len(s.objects))
-	for _, o := range s.objects {
-		list = append(list, o)
-	}
-	slices.SortFunc(list, func(a, b *priorObject) int {
-		return cmp.Or(cmp.Compare(a.module, b.module), cmp.Compare(a.name, b.name), a.key.Compare(b.key))
-	})
-	return list
-}
-
 // encode writes the state document.
 func (s *moduleState) encode(component stackaddrs.AbsComponentInstance) (engine.State, error) {
 	entries := make([]tfstate.Entry, 0, len(s.objects))
@@ -216,20 +198,13 @@ func (o *priorObject) encode() (tfstate.Entry, error) {
 	if err != nil {
 		return tfstate.Entry{}, fmt.Errorf("state of %s: %w", o.addr(), err)
 	}
-	module, err := stackaddrs.ParseModuleInstance(o.module)
-	if err != nil {
-		return tfstate.Entry{}, err
-	}
 	entry, err := tfstate.Object{
-		Addr: stackaddrs.ResourceInstance{
-			Module: module, Resource: stackaddrs.Resource{Type: dataResourceType, Name: o.name}, Key: o.key,
-		},
+		Addr:                o.at,
 		Provider:            builtinProviderConfig,
 		Tainted:             o.tainted,
 		Attributes:          attributes,
 		SensitiveAttributes: paths,
 		Dependencies:        o.dependencies,
-		CreateBeforeDestroy: o.createFirst,
 	}.Entry()
 	o.entry = &entry
 	return entry, err

@@ -32,7 +32,6 @@ variable "s" {
   type      = string
   sensitive = true
 }
-variable "keys" { type = set(string) }
 resource "terraform_data" "none" {}
 resource "terraform_data" "in" {
   input = var.a
@@ -40,42 +39,51 @@ resource "terraform_data" "in" {
 resource "terraform_data" "sec" {
   input = { deep = [var.s, "open"], n = 1.5, big = 12345678901234567890 }
 }
-resource "terraform_data" "each" {
-  for_each         = var.keys
-  input            = { id = terraform_data.in.id, l = [1, null], n = null, m = tomap({ k = each.key }), s = var.keys }
+resource "terraform_data" "late" {
+  input            = { id = terraform_data.in.id, l = [1, null], n = null, m = tomap({ k = var.a }), s = toset(["x", "y"]) }
   triggers_replace = [terraform_data.in.output]
 }
-resource "terraform_data" "counted" {
-  count = length(var.keys)
-  input = terraform_data.each
-  lifecycle {
-    create_before_destroy = true
-  }
-}
-module "child" {
-  source = "./child"
-  in     = { text = terraform_data.in.output }
-}
 resource "terraform_data" "after" {
-  input = module.child.out
-}
-output "all" { value = terraform_data.each }
-output "sec" {
-  value     = terraform_data.sec.input
-  sensitive = true
+  input = terraform_data.late
 }
 `
 
-const comparedChild = `
-variable "in" {
-  type = object({ text = optional(string, "default") })
+// comparedAsGo is the same module.
+var comparedAsGo = &memengine.Module{
+	Variables: map[string]*engine.Variable{
+		"a": {Name: "a", Type: cty.String, Nullable: true},
+		"s": {Name: "s", Type: cty.String, Nullable: true, Sensitive: true},
+	},
+	Resources: []memengine.Resource{
+		{Name: "none"},
+		{Name: "in", Input: func(s memengine.Scope) (cty.Value, error) { return s.Inputs["a"], nil }},
+		{Name: "sec", Input: func(s memengine.Scope) (cty.Value, error) {
+			return cty.ObjectVal(map[string]cty.Value{
+				"deep": cty.TupleVal([]cty.Value{s.Inputs["s"], cty.StringVal("open")}),
+				"n":    cty.NumberFloatVal(1.5), "big": cty.MustParseNumberVal("12345678901234567890"),
+			}), nil
+		}},
+		{
+			Name: "late", DependsOn: []string{"in"},
+			Input: func(s memengine.Scope) (cty.Value, error) {
+				return cty.ObjectVal(map[string]cty.Value{
+					"id": s.Resources["in"].GetAttr("id"),
+					"l":  cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.NullVal(cty.DynamicPseudoType)}),
+					"n":  cty.NullVal(cty.DynamicPseudoType),
+					"m":  cty.MapVal(map[string]cty.Value{"k": s.Inputs["a"]}),
+					"s":  cty.SetVal([]cty.Value{cty.StringVal("x"), cty.StringVal("y")}),
+				}), nil
+			},
+			TriggersReplace: func(s memengine.Scope) (cty.Value, error) {
+				return cty.TupleVal([]cty.Value{s.Resources["in"].GetAttr("output")}), nil
+			},
+		},
+		{
+			Name: "after", DependsOn: []string{"late", "in"},
+			Input: func(s memengine.Scope) (cty.Value, error) { return s.Resources["late"], nil },
+		},
+	},
 }
-resource "terraform_data" "a" {
-  for_each = { k = "${path.module}/${path.root}" }
-  input    = [var.in, each.value]
-}
-output "out" { value = terraform_data.a["k"].id }
-`
 
 // planned has terraform make a plan, and returns its changes.
 func planned(t *testing.T, terraform *judge.Judge, options ...tfexec.PlanOption) []*tfjson.ResourceChange {
@@ -154,46 +162,28 @@ func TestSameAsTerraform(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(comparedModule), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Mkdir(filepath.Join(dir, "child"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "child", "child.tf"), []byte(comparedChild), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	terraform := judge.New(t, binary, dir, "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, ""))
 	if err := terraform.Init(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 
-	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
+	w := newWorld(t, comparedAsGo, memengine.Options{})
 	steps := []struct {
 		name    string
 		a       string
-		keys    []string
 		destroy bool
 		replace []string
 	}{
-		{name: "create", a: "x", keys: []string{"k", "l"}},
-		{name: "no change", a: "x", keys: []string{"k", "l"}},
-		{name: "update and replace", a: "y", keys: []string{"k", "l"}},
-		{name: "remove instances", a: "y", keys: []string{"k"}},
-		{name: "replace by request", a: "y", keys: []string{"k"}, replace: []string{"terraform_data.none"}},
-		{name: "destroy", a: "y", keys: []string{"k"}, destroy: true},
+		{name: "create", a: "x"},
+		{name: "no change", a: "x"},
+		{name: "update and replace", a: "y"},
+		{name: "replace by request", a: "y", replace: []string{"terraform_data.none"}},
+		{name: "destroy", a: "y", destroy: true},
 	}
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
-			keysJSON, err := json.Marshal(step.keys)
-			if err != nil {
-				t.Fatal(err)
-			}
-			options := []tfexec.PlanOption{
-				tfexec.Var("a=" + step.a), tfexec.Var("s=secret"), tfexec.Var("keys=" + string(keysJSON)), tfexec.Destroy(step.destroy),
-			}
-			keys := make([]cty.Value, len(step.keys))
-			for i, key := range step.keys {
-				keys[i] = cty.StringVal(key)
-			}
-			inputs := map[string]cty.Value{"a": cty.StringVal(step.a), "s": cty.StringVal("secret"), "keys": cty.SetVal(keys)}
+			options := []tfexec.PlanOption{tfexec.Var("a=" + step.a), tfexec.Var("s=secret"), tfexec.Destroy(step.destroy)}
+			inputs := map[string]cty.Value{"a": cty.StringVal(step.a), "s": cty.StringVal("secret")}
 			mode := engine.Normal
 			if step.destroy {
 				mode = engine.Destroy
@@ -225,7 +215,7 @@ func TestSameAsTerraform(t *testing.T) {
 	}
 
 	// The written file is a state for terraform, too.
-	if err := os.WriteFile(filepath.Join(dir, "ours.tfstate"), exampleDocument(t, dir), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "ours.tfstate"), exampleDocument(t), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	read, err := terraform.ShowStateFile(t.Context(), "ours.tfstate")
@@ -233,18 +223,16 @@ func TestSameAsTerraform(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(read.Values.RootModule.Resources,
-		func(r *tfjson.StateResource) bool { return r.Address == `terraform_data.each["k"]` }) {
+		func(r *tfjson.StateResource) bool { return r.Address == "terraform_data.late" }) {
 		t.Errorf("terraform reads %+v", read.Values.RootModule.Resources)
 	}
 }
 
 // exampleDocument is a state document after it was split into records and joined.
-func exampleDocument(t *testing.T, dir string) engine.State {
+func exampleDocument(t *testing.T) engine.State {
 	t.Helper()
-	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
-	w.planAndApply(t, map[string]cty.Value{
-		"a": cty.StringVal("x"), "s": cty.StringVal("secret"), "keys": cty.SetVal([]cty.Value{cty.StringVal("k")}),
-	})
+	w := newWorld(t, comparedAsGo, memengine.Options{})
+	w.planAndApply(t, map[string]cty.Value{"a": cty.StringVal("x"), "s": cty.StringVal("secret")})
 	c := &stackstate.Component{Addr: w.addr, Module: w.state}
 	records, err := stackstate.ComponentRecords(nil, c)
 	if err != nil {
