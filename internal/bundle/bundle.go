@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/cairnstacks/cairn/internal/unpack"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -97,8 +98,8 @@ func Open(opts Options) *Bundle {
 	return b
 }
 
-// errRunInit names the remedy for a package that is missing.
-var errRunInit = fmt.Errorf("%w; run \"cairn init\"", stackconfig.ErrNotPrepared)
+// errNotFetched is of a package that can be fetched. Those of others than this bundle cannot.
+var errNotFetched = fault.Error(stackconfig.ErrNotPrepared, fault.SourceNotPrepared)
 
 // Resolve implements [stackconfig.Resolver].
 func (b *Bundle) Resolve(source sourceaddrs.Source, constraint string) (stackconfig.Resolved, error) {
@@ -115,19 +116,18 @@ func (b *Bundle) Resolve(source sourceaddrs.Source, constraint string) (stackcon
 			}
 		}
 		if len(versions) == 0 {
-			return stackconfig.Resolved{}, errRunInit
+			return stackconfig.Resolved{}, errNotFetched
 		}
 		if id.Version, err = newest(versions, constraint); err != nil {
 			return stackconfig.Resolved{}, err
 		}
 		if id.Version == "" {
-			return stackconfig.Resolved{}, fmt.Errorf("no prepared version of %s satisfies the constraint %q; run \"cairn init\"",
-				id.Address, constraint)
+			return stackconfig.Resolved{}, fmt.Errorf("%w in a version that satisfies the constraint %q", errNotFetched, constraint)
 		}
 	}
 	p := found.prepared[id]
 	if p == nil {
-		return stackconfig.Resolved{}, errRunInit
+		return stackconfig.Resolved{}, errNotFetched
 	}
 	return b.paths.resolved(p, below), nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle/sourcetest"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -380,18 +381,22 @@ func TestOfflineSaysWhatIsMissing(t *testing.T) {
 	w.server.Publish("modules/ns/m/aws", "1.0.0", "/archives/m.tgz")
 	w.stack("component \"c\" {\n  source = \"HOST/ns/m/aws\"\n  version = \"1.0.0\"\n}")
 	_, diags := w.offline()
-	w.wantError(diags, `Source not available: The source HOST/ns/m/aws is not part of the prepared source packages: it has not been fetched; run "cairn init".`)
+	w.wantError(diags, `Source not available: The source HOST/ns/m/aws is not part of the prepared source packages: it has not been fetched.`)
+	if code := engine.FaultOf(diags[0]); code != fault.SourceNotPrepared {
+		t.Errorf("the fault of a source that has not been fetched is %q", code)
+	}
 
 	w.mustFetch(nil)
 	w.stack("component \"c\" {\n  source = \"HOST/ns/m/aws\"\n  version = \"2.0.0\"\n}")
 	_, diags = w.offline()
-	w.wantError(diags, `Source cannot be used here: HOST/ns/m/aws cannot be resolved from this stack: no prepared version of HOST/ns/m/aws satisfies the constraint "2.0.0"; run "cairn init".`)
+	w.wantError(diags, `Source not available: The source HOST/ns/m/aws is not part of the prepared source packages: `+
+		`it has not been fetched in a version that satisfies the constraint "2.0.0".`)
 
 	// A lock file from elsewhere decides, not the packages that are in the directory.
 	w.stack("component \"c\" {\n  source = \"HOST/ns/m/aws\"\n  version = \"1.0.0\"\n}")
 	w.write(LockFileName, strings.Replace(w.read(LockFileName), "h1:", "h1:x", 1))
 	_, diags = w.offline()
-	w.wantError(diags, "Source not available", "cairn init")
+	w.wantError(diags, "Source not available", "it has not been fetched")
 
 	w.write(LockFileName, "module {")
 	_, diags = w.offline()

@@ -21,6 +21,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/internal/tempdir"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -416,8 +417,8 @@ func (f *Fetcher) Save() error {
 
 func (f *Fetcher) writeLocked(locked []lockedPackage) error {
 	if err := writeLockFile(f.paths.lockFile, locked); err != nil {
-		return fmt.Errorf("%s cannot be written, and lacks packages that were fetched: %w. Run \"cairn init\" where it can be written, and "+
-			"commit it", LockFileName, err)
+		return fault.Error(fmt.Errorf("the lock file %s cannot be written, and lacks packages that were fetched: %w. "+
+			"Have it written where that is possible, and commit it", LockFileName, err), fault.LockFileUnusable)
 	}
 	return nil
 }

@@ -17,13 +17,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // LockFileName is the name of the lock file, next to the stack.
 const LockFileName = "cairn.sources.lock.hcl"
-
-const lockFileHeader = `# Maintained by "cairn init". Keep this file in version control, so that everybody works with the same sources.
-`
 
 type remoteBlock struct {
 	Address string  `hcl:"address,label"`
@@ -57,7 +55,8 @@ func readLockFile(path string) (map[packageID]lockedPackage, error) {
 		diags = gohcl.DecodeBody(file.Body, nil, &content)
 	}
 	if diags.HasErrors() {
-		return nil, fmt.Errorf("the lock file is damaged (%w); correct it, or delete it and run \"cairn init\"", diags)
+		return nil, fault.Error(fmt.Errorf("the lock file is damaged (%w); correct it, or delete it, so that a new one is written", diags),
+			fault.LockFileUnusable)
 	}
 	locked := map[packageID]lockedPackage{}
 	add := func(id packageID, commit *string, hash string) {

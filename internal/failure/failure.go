@@ -39,8 +39,12 @@ func Error(summary, detail string, args ...any) error {
 }
 
 // Of returns an error, such as one of the operating system, as a diagnostic whose detail is the
-// text of the error as a whole sentence.
-func Of(summary string, err error) *hcl.Diagnostic { return New(summary, "%s", Sentence(err.Error())) }
+// text of the error as a whole sentence, and which has its fault (see [fault.OfError]).
+func Of(summary string, err error) *hcl.Diagnostic {
+	diag := New(summary, "%s", Sentence(err.Error()))
+	diag.Extra = fault.OfError(err)
+	return diag
+}
 
 // WithCode sets the code of a diagnostic and returns it.
 func WithCode(code fault.Code, diag *hcl.Diagnostic) *hcl.Diagnostic {

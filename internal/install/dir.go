@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Dir is the place of an installation.
@@ -81,11 +82,11 @@ func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagno
 	}
 	lacks := "lacks checksums of packages"
 	if len(changes) > 0 {
-		lacks = "does not fit what the stack requires: " + describeChanges(changes)
+		lacks = "does not fit the requirements of the stack: " + describeChanges(changes)
 	}
-	return hcl.Diagnostics{failure.New("Provider lock file not written", "%s cannot be written (%s), and %s. Run \"cairn init\" where it "+
-		"can be written, and commit the file.",
-		locks.FileName, failure.Reason(err), lacks)}
+	return hcl.Diagnostics{failure.WithCode(fault.LockFileUnusable, failure.New("Provider lock file not written",
+		"%s cannot be written (%s), and %s. Have it written where that is possible, and commit the file.",
+		locks.FileName, failure.Reason(err), lacks))}
 }
 
 // WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read
@@ -128,9 +129,10 @@ func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Outdated provider lock file",
-		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be "+
-			"changed, and commit the file.",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit the requirements of the stack: %s. "+
+			"Have it changed where that is allowed, and commit the file.",
 			locks.FileName, describeChanges(changes)),
+		Extra: fault.LockFileUnusable,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Program is the program of a provider.
@@ -29,16 +30,22 @@ type Program struct {
 type NotInstalledError struct{ Provider stackaddrs.Provider }
 
 func (e *NotInstalledError) Error() string {
-	return fmt.Sprintf("provider %s is not installed. Run cairn init", e.Provider)
+	return fmt.Sprintf("provider %s is not installed", e.Provider)
+}
+
+// Fault is for programs that can have it installed.
+func (e *NotInstalledError) Fault() fault.Named {
+	return fault.Named{Code: fault.ProviderNotInstalled}
 }
 
 // DamagedError is the error for an installed package that cannot be used as it is. It wraps the
 // reason.
 type DamagedError struct{ Err error }
 
-func (e *DamagedError) Error() string {
-	return e.Err.Error() + ". \"cairn init\" installs it again"
-}
+func (e *DamagedError) Error() string { return e.Err.Error() }
+
+// Fault is for programs that can have it installed again.
+func (e *DamagedError) Fault() fault.Named { return fault.Named{Code: fault.ProviderDamaged} }
 
 // Unwrap returns the reason.
 func (e *DamagedError) Unwrap() error { return e.Err }

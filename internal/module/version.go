@@ -11,6 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // VersionConstraint is a required_version argument.
@@ -78,12 +81,12 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 				Severity: hcl.DiagError,
 				Summary:  "Unsupported Terraform version",
 				Detail: fmt.Sprintf("This module is for Terraform %[1]s, and the engine is Terraform %[2]s. "+
-					"Install a binary that it is for, use another version of the module, or change the constraint:\n\n"+
-					"  cairn engine install terraform '%[1]s'\n\n"+
+					"Install a binary that it is for, use another version of the module, or change the constraint. "+
 					"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = \"terraform\", "+
 					"version = %[1]q.",
 					wanted.Text, l.terraform),
 				Subject: wanted.Range.Ptr(),
+				Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{toolchain.Terraform + " " + wanted.Text}},
 			})
 		}
 	}

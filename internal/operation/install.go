@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // InstallRequest holds the options of an installation.
@@ -120,8 +121,8 @@ func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, 
 func readLocks(ctx context.Context, preparer engine.Preparer) (map[stackaddrs.Provider]string, error) {
 	locks, err := preparer.Locks(ctx)
 	if err != nil {
-		return nil, failure.Error("Unreadable provider lock file",
-			"%s. Correct the file, or delete it and run \"cairn init\".", failure.Capitalize(failure.Reason(err)))
+		return nil, hcl.Diagnostics{failure.WithCode(fault.LockFileUnusable, failure.New("Unreadable provider lock file",
+			"%s. Correct the file, or delete it, so that a new one is written.", failure.Capitalize(failure.Reason(err))))}
 	}
 	return locks, nil
 }

@@ -103,14 +103,21 @@ func (r *recovery) checkDoubts() hcl.Diagnostics {
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
-			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn "+
-			"state import\", or by deleting what nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
+			"that could make them once more. Look at the objects that really exist, and bring the state in line with them: by an import block, "+
+			"by taking over another state, or by deleting objects that nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
 }
 
 // The codes of doubts: those that were reported before, and those that were found just now.
 const (
 	CodeDoubt    fault.Code = "operation/doubt"
 	CodeNewDoubt fault.Code = "operation/new-doubt"
+
+	// CodeForeignWork is of the record of an apply that the state does not know. Its names are the
+	// component and the file with the state of the apply.
+	CodeForeignWork fault.Code = "operation/foreign-work"
+
+	// CodeRescued is of a state that could not be saved. Its name is the file that has the state.
+	CodeRescued fault.Code = "operation/rescued"
 
 	// CodeRecoveredDoubt is of a report about a recovery with doubts.
 	CodeRecoveredDoubt fault.Code = "operation/recovered-doubt"
@@ -156,14 +163,17 @@ func (r *recovery) bindEngine(ctx context.Context) error {
 
 // foreignWork explains the record of an apply that the state doesn't know.
 func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
-	remedy := "Delete it, unless you know what has left it behind."
+	remedy, about := "Delete it, unless you know the apply that has left it behind.", any(nil)
 	if addr, err := stackaddrs.ParseAbsComponentInstance(work.Component); err == nil {
-		remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that "+
-			"into this one before: cairn state import '%s' %s", addr, work.StateFile)
+		remedy = "If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, " +
+			"and have this one take that over before."
+		about = fault.Named{Code: CodeForeignWork, Names: []string{addr.String(), work.StateFile}}
 	}
-	return failure.New("Unknown apply in working directory",
+	diag := failure.New("Unknown apply in working directory",
 		"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, "+
 			"belongs to another state, or is of an earlier version of cairn. Nothing was taken from it. %s", work.Place, remedy)
+	diag.Extra = about
+	return diag
 }
 
 // emptyRecord explains the record of an apply that has nothing in it. Whether anything can have

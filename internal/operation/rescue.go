@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -53,9 +54,11 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 	case path != "":
 		r.stack.states.Ignored().AddRescued(ctx, path)
 		diags[0].Detail += savedIn(path)
+		diags[0].Extra = fault.Named{Code: CodeRescued, Names: []string{path}}
 	case err == nil:
 		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy " +
-			"them with all that is between them into a file that only you can read. When the cause is remedied, save it with: cairn state push FILE"
+			"them with all that is between them into a file that only you can read. When the cause is remedied, make it the state again."
+		diags[0].Extra = fault.Named{Code: CodeRescued, Names: []string{"FILE"}}
 	default:
 		diags = diags.Append(s.lost(err))
 	}
@@ -67,8 +70,8 @@ func savedIn(path string) string {
 	if slices.Contains(deployment.MemoryDirs(), filepath.Dir(path)) {
 		fleeting = "That file is in memory, and gone when you log out or the machine is restarted. "
 	}
-	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %s"+
-		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
+	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %sWhen the cause is remedied, make it the state again.",
+		path, fleeting)
 }
 
 // ask lets the caller decide about the state. It returns whether it is saved, or the file that it

@@ -81,7 +81,7 @@ func (e *LockedError) Error() string {
 		return b.String()
 	}
 	fmt.Fprintf(&b, "; whether that process still runs cannot be seen from here:"+
-		" wait for it to end, or if it is certainly gone, remove its lock with: cairn state unlock %s", h.ID)
+		" wait for it to end, or if it is certainly gone, remove its lock %s", h.ID)
 	return b.String()
 }
 

@@ -465,8 +465,8 @@ func TestLockOfUnseenHolder(t *testing.T) {
 			if !ok || locked.Running {
 				t.Fatalf("Lock: error %v, want a LockedError that does not claim to see the holder", err)
 			}
-			if !strings.Contains(err.Error(), "cairn state unlock "+lock.ID()) {
-				t.Errorf("message does not say how to unlock: %s", err)
+			if !strings.Contains(err.Error(), "remove its lock "+lock.ID()) {
+				t.Errorf("message does not name the lock: %s", err)
 			}
 			if err := s.ForceUnlock(t.Context(), "default", lock.ID()); err != nil {
 				t.Fatal(err)

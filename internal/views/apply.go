@@ -23,9 +23,9 @@ type ApplySummary struct {
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
 
-	// PlanFile is the file of the plan that was applied, empty if there is none. Another apply of it
-	// goes on.
-	PlanFile string
+	// Next names the way to go on with the same plan, or to accept a state in doubt; empty if there
+	// is none.
+	Next string
 }
 
 // ComponentResult is the result of an apply for one component instance.
@@ -97,9 +97,9 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		case summary.Unsaved:
 		case summary.InDoubt:
 			p.paragraph("What is known to be done is saved in the state. What is in doubt is named in the errors: look what became of it, " +
-				"and then go on with the option -accept-recovery.")
-		case summary.PlanFile != "":
-			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by cairn apply " + summary.PlanFile +
+				"and then go on with " + summary.Next + ".")
+		case summary.Next != "":
+			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by " + summary.Next +
 				", or with a new one.")
 		default:
 			p.paragraph("What was done is saved in the state. Plan again to go on from there.")

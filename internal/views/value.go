@@ -162,5 +162,5 @@ func RawOutput(v cty.Value) (string, error) {
 	case ty == cty.Bool:
 		return strconv.FormatBool(v.True()), nil
 	}
-	return "", fmt.Errorf("only strings, numbers and bools have a raw form, and the value is %s; use -json", ty.FriendlyName())
+	return "", fmt.Errorf("only strings, numbers and bools have a raw form, and the value is %s", ty.FriendlyName())
 }

@@ -186,7 +186,7 @@ func applySummaries(t *testing.T) map[string]ApplySummary {
 		"interrupted": {Interrupted: true, Components: []ComponentResult{
 			done, {Addr: db, Status: hooks.Interrupted}, {Addr: app, Status: hooks.Pending},
 		}},
-		"saved": {Interrupted: true, PlanFile: "stack.plan", Components: []ComponentResult{done, {Addr: db, Status: hooks.Interrupted}}},
+		"saved": {Interrupted: true, Next: "cairn apply stack.plan", Components: []ComponentResult{done, {Addr: db, Status: hooks.Interrupted}}},
 	}
 }
 

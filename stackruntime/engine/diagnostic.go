@@ -69,6 +69,9 @@ func (d *DiagnosticData) ReferenceValues() map[string]string {
 // FaultOf returns the fault that a diagnostic names, whether an engine or its caller has found it;
 // "" if it names none.
 func FaultOf(diag *hcl.Diagnostic) fault.Code {
+	if named, ok := hcl.DiagnosticExtra[fault.Named](diag); ok {
+		return named.Code
+	}
 	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
 		return code
 	}

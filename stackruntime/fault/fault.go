@@ -7,7 +7,8 @@
 //
 // The runtime names the problem and the condition that has to become true. How that is brought
 // about is a matter of the program: by an option of a command, a button, another call. So details
-// name no command, and the diagnostics of such faults have a [Code] in their Extra.
+// name no command, and the diagnostics of such faults have a [Code] in their Extra, or a [Named]
+// where the remedy needs names.
 //
 //	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok { … }
 package fault
@@ -40,8 +41,21 @@ const (
 	// PackageNotLocked: the package of a provider has none of the checksums that are locked.
 	PackageNotLocked Code = "package-not-locked"
 
+	// SourceNotPrepared: a source package has not been fetched.
+	SourceNotPrepared Code = "source-not-prepared"
+
 	// SourceLocked: the content of a source package differs from its lock, or is gone.
 	SourceLocked Code = "source-locked"
+
+	// ProviderNotInstalled: the package of a provider is not there.
+	ProviderNotInstalled Code = "provider-not-installed"
+
+	// ProviderDamaged: the installed package of a provider is not the locked one.
+	ProviderDamaged Code = "provider-damaged"
+
+	// LockFileUnusable: a lock file is damaged, does not have all that is required, or cannot be
+	// written.
+	LockFileUnusable Code = "lock-file-unusable"
 
 	// TargetUnknown: a plan is to be limited to something that does not exist.
 	TargetUnknown Code = "target-unknown"

@@ -106,21 +106,18 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 }
 
 // ErrLocked means that the content of a source differs from its lock. Locking it anew would help.
-var ErrLocked = errors.New("it differs from its lock")
+var ErrLocked = fault.Error(errors.New("it differs from its lock"), fault.SourceLocked)
 
 // SourceProblem describes why a source cannot be used in a block at a place; from names the block's
 // owner: "this stack".
 func SourceProblem(written, from string, place hcl.Range, err error) *hcl.Diagnostic {
-	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place}
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place, Extra: fault.OfError(err)}
 	if errors.Is(err, ErrNotPrepared) {
 		diag.Summary = "Source not available"
 		diag.Detail = fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
 		return diag
 	}
 	diag.Summary, diag.Detail = "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from %s: %s.", written, from, err)
-	if errors.Is(err, ErrLocked) {
-		diag.Extra = fault.SourceLocked
-	}
 	return diag
 }
 

@@ -65,7 +65,7 @@ type FileContext struct {
 // The reasons for which a file is refused, besides [*VersionError].
 var (
 	// ErrNotPlan means that a file is something else than a plan file.
-	ErrNotPlan = errors.New("not a cairn plan file")
+	ErrNotPlan = errors.New("not a plan file of cairn")
 
 	// ErrDamaged means that a plan file was cut short or altered.
 	ErrDamaged = errors.New("the plan file is damaged")

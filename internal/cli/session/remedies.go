@@ -32,22 +32,30 @@ import (
 )
 
 // remedies are the remedies for failures on the command line, besides those in their details:
-// libraries know no options.
+// libraries know no options and no commands. Verbs stand for the names of a [fault.Named], which
+// are quoted for a shell.
 var remedies = map[fault.Code]string{
 	sources.CodeNoStack: `Or name it with -chdir=DIR. ` +
 		`In an empty directory, "cairn init -new" writes a small stack to begin with.`,
 	sources.CodeStackAbove:       "Or name it with -chdir=DIR.",
+	sources.CodeWorkDirAndLocks:  `The option -chdir=DIR names the directory of a copy. "cairn init" completes lock files.`,
 	sources.CodeWorkDir:          "The option -chdir=DIR names the directory of a copy.",
 	engines.CodeUntrusted:        "Or give the option -engine.",
 	sources.CodeDeploymentName:   "It is given by -deployment or " + env.DeploymentVariable + ".",
-	operation.CodeDoubt:          "The option -accept-recovery does that.",
-	operation.CodeNewDoubt:       "The option for that is -accept-recovery.",
+	operation.CodeDoubt:          `The option -accept-recovery does that; "cairn state import" takes over another state.`,
+	operation.CodeNewDoubt:       `The option for that is -accept-recovery; "cairn state import" takes over another state.`,
+	operation.CodeForeignWork:    `"cairn state import %s %s" does that.`,
+	operation.CodeRescued:        `"cairn state push %s" does that.`,
 	operation.CodeRecoveredDoubt: "When you have, give -accept-recovery: nothing else is applied before that.",
 	operation.CodeWaiting:        `"cairn apply FILE" does that.`,
 	statechange.CodeNoBlock:      "Or give -force.",
 	operation.CodePartial:        "Leave out -target and -exclude for that.",
 	statechange.CodeInterrupted:  `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:  "It is named by -issuer=URL.",
+	deployment.CodeLeftLocked:    `"cairn state unlock %s" does that.`,
+	deployment.CodeOccupied:      `"cairn state rm %s" does the latter.`,
+	deployment.CodeNotDocument:   `"cairn state pull" writes one.`,
+	identity.CodeNoKey:           `"cairn identity key %s" makes one.`,
 	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:    `"cairn state list" shows its content.`,
 	deployment.CodeNotPushed:     "If the file is to replace the state nevertheless, use -force.",
@@ -65,6 +73,10 @@ var remedies = map[fault.Code]string{
 	sources.CodeSeveralDeployments: "It is named with -deployment=NAME or " + env.DeploymentVariable + ".",
 
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
+	fault.ProviderNotInstalled:  `"cairn init" installs it.`,
+	fault.ProviderDamaged:       `"cairn init" installs it again.`,
+	fault.LockFileUnusable:      `"cairn init" writes the file.`,
+	fault.SourceNotPrepared:     `"cairn init" fetches it.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
 	fault.PackageNotLocked:      `"cairn providers lock" does that.`,
 	fault.SourceLocked:          `"cairn init -upgrade" locks the present content.`,
@@ -93,6 +105,9 @@ func withRemedies(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 func remedyOf(diag *hcl.Diagnostic) string {
+	if named, ok := hcl.DiagnosticExtra[fault.Named](diag); ok {
+		return namedRemedy(named)
+	}
 	if code := engine.FaultOf(diag); code != "" {
 		return remedies[code]
 	}
@@ -106,6 +121,9 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	if !ok {
 		return ""
 	}
+	if named, ok := fault.OfError(cause.Err).(fault.Named); ok {
+		return namedRemedy(named)
+	}
 	var tooOld *toolchain.TooOldError
 	var unaccepted *toolchain.UnacceptedError
 	switch {
@@ -118,6 +136,35 @@ func remedyOf(diag *hcl.Diagnostic) string {
 		return installRemedy(unaccepted)
 	}
 	return installRemedy(unaccepted) + " " + overrideRemedy(unaccepted)
+}
+
+// namedRemedy returns the remedy for a fault with names.
+func namedRemedy(named fault.Named) string {
+	text := remedies[named.Code]
+	if named.Code == toolchain.CodeNotInstalled {
+		return installsRemedy(named.Names)
+	}
+	if text == "" || len(named.Names) == 0 {
+		return text
+	}
+	words := make([]any, len(named.Names))
+	for i, name := range named.Names {
+		words[i] = quoteArgument(name)
+	}
+	return fmt.Sprintf(text, words...)
+}
+
+// installsRemedy names the commands that install programs, each with or without a constraint.
+func installsRemedy(programs []string) string {
+	commands := make([]string, 0, len(programs))
+	for _, program := range programs {
+		name, constraint, limited := strings.Cut(program, " ")
+		if limited {
+			name += " " + quoteArgument(constraint)
+		}
+		commands = append(commands, fmt.Sprintf("%q", "cairn engine install "+name))
+	}
+	return cmp.Or(strings.Join(commands, " or "), `"cairn engine install"`) + " installs one."
 }
 
 // valueRemedy names the ways to give a variable a value.
@@ -157,7 +204,7 @@ func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
 
 // quoteArgument quotes an argument for a shell where it has to be.
 func quoteArgument(text string) string {
-	if strings.ContainsAny(text, " <>~!=") {
+	if strings.ContainsAny(text, " <>~!=\"'[]*?$&;|()`\\") {
 		return cmdline.ShellQuote(text)
 	}
 	return text

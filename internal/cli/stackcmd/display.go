@@ -195,7 +195,12 @@ func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 		Interrupted: applied.Interrupted,
 		Unsaved:     applied.Unsaved,
 		InDoubt:     applied.InDoubt,
-		PlanFile:    v.planFile,
+	}
+	switch {
+	case applied.InDoubt:
+		summary.Next = "the option -accept-recovery"
+	case v.planFile != "":
+		summary.Next = "cairn apply " + v.planFile
 	}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}

@@ -5,7 +5,6 @@ package stackcmd
 
 import (
 	"context"
-	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
@@ -70,7 +69,7 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 		text, err := views.RawOutput(value)
 		if err != nil {
 			return failure.Error("Unsupported value for raw output",
-				"The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
+				"The output %q cannot be written with -raw: %s. Use -json.", name, err)
 		}
 		s.Print("%s", text)
 		return nil

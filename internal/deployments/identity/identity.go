@@ -133,7 +133,11 @@ func (o *opened) Token(ctx context.Context, label string, claims Claims) (string
 
 // fail returns an error about the source of a token.
 func (r *request) fail(summary, detail string, args ...any) error {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r.at}}
+	return hcl.Diagnostics{r.problem(summary, detail, args...)}
+}
+
+func (r *request) problem(summary, detail string, args ...any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: r.at}
 }
 
 const (

@@ -19,6 +19,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 const (
@@ -68,7 +69,7 @@ func (p *place) readKey(name string) (any, error) {
 	content, mode, err := p.read(name, maxKey)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: it is not there; \"cairn identity key %[1]s\" makes one", name)
+		return nil, fault.Error(fmt.Errorf("%s: it is not there", name), CodeNoKey, name)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", name, safefile.Reason(err))
 	case len(content) > maxKey:

@@ -16,11 +16,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 const (
@@ -204,7 +209,11 @@ func TestUnusableKeys(t *testing.T) {
 		})
 	}
 	_, err = openIn(t, t.TempDir(), ownKey+"}").Token(t.Context(), "aws", usualClaims())
-	wantError(t, err, "cairn.hcl:1,1-15", `k.pem: it is not there; "cairn identity key k.pem" makes one.`)
+	wantError(t, err, "cairn.hcl:1,1-15", `k.pem: it is not there.`)
+	missing, ok := hcl.DiagnosticExtra[fault.Named](failure.Diagnostics(err)[0])
+	if !ok || missing.Code != CodeNoKey || !slices.Equal(missing.Names, []string{"k.pem"}) {
+		t.Errorf("the fault of a missing key is %v", missing)
+	}
 	if _, _, err := NewKey("HS256"); err == nil {
 		t.Error("there is a key for HS256")
 	}

@@ -20,6 +20,9 @@ import (
 // CodeSeveralIssuers is of settings with more issuers than are asked for.
 const CodeSeveralIssuers fault.Code = "identity/several-issuers"
 
+// CodeNoKey is of a signing key that is not there. Its name is a file for one.
+const CodeNoKey fault.Code = "identity/no-key"
+
 // Document is something that an issuer publishes, for the verification of its tokens.
 type Document struct {
 	Path    string // below the URL of the issuer, with slashes
@@ -64,8 +67,10 @@ func Publish(s settings.Identity, dir, issuer string) (string, []Document, error
 	case len(issuers) == 0 && issuer != "":
 		return "", nil, failure.Error("Unknown issuer", "No identity \"key\" block of %s has the issuer %q.", settings.File, issuer)
 	case len(issuers) == 0:
-		return "", nil, failure.Error("No signing key", "The file %s has no identity \"key\" block, so no tokens are signed here. Make a key "+
-			"with \"cairn identity key identity.pem\", and add an identity \"key\" block with its path and the issuer's URL.", settings.File)
+		diag := failure.New("No signing key", "The file %s has no identity \"key\" block, so no tokens are signed here. Make a key, and add an "+
+			"identity \"key\" block with its path and the issuer's URL.", settings.File)
+		diag.Extra = fault.Named{Code: CodeNoKey, Names: []string{"identity.pem"}}
+		return "", nil, hcl.Diagnostics{diag}
 	case len(issuers) > 1:
 		return "", nil, hcl.Diagnostics{failure.WithCode(CodeSeveralIssuers, failure.New("Several issuers",
 			"The file %s has the issuers %s, and each publishes its own keys. Choose one.", settings.File, listed(issuers)))}
@@ -87,7 +92,7 @@ func publicKeys(blocks []settings.IdentitySource, p *place) (jose.JSONWebKeySet,
 			if err != nil {
 				return set, hcl.Diagnostics{{
 					Severity: hcl.DiagError, Summary: "Unusable signing key", Subject: block.Range.Ptr(),
-					Detail: fmt.Sprintf("A key that is to be published cannot be used. %s.", err),
+					Detail: fmt.Sprintf("A key that is to be published cannot be used. %s.", err), Extra: fault.OfError(err),
 				}}
 			}
 			public, err := webKey(publicOf(key))

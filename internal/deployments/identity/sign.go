@@ -11,6 +11,9 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/uuid"
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // longest is how long a subject may be, in bytes: some clouds take no more.
@@ -78,7 +81,9 @@ func (r *request) signed() (string, error) {
 	}
 	key, err := r.readKey(r.block.Path)
 	if err != nil {
-		return "", r.fail("Unusable signing key", "The key for the token %q cannot be used. %s.", r.label, err)
+		diag := r.problem("Unusable signing key", "The key for the token %q cannot be used. %s.", r.label, err)
+		diag.Extra = fault.OfError(err)
+		return "", hcl.Diagnostics{diag}
 	}
 	private, ok := key.(crypto.Signer)
 	if !ok {

@@ -150,7 +150,9 @@ func (s *Session) prepareBinary(ctx context.Context) (*engine.PrepareResult, hcl
 	}
 	binary, err := s.binary(ctx)
 	if err != nil { // it was there before
-		return &engine.PrepareResult{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err)}}
+		return &engine.PrepareResult{}, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err), Extra: faultOf(err),
+		}}
 	}
 	result, diags := prepare(ctx, binary, s.preparing.req)
 	s.preparing.prepared = !diags.HasErrors()

@@ -4,6 +4,7 @@
 package auto
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // choice is a choice that was made.
@@ -66,7 +68,7 @@ func (s *Session) decide(ctx context.Context, dir string) *choice {
 	case err != nil && why.Code == engine.ReasonTofuFiles:
 		return &choice{diags: forTofu(why, reason(err))}
 	case err != nil:
-		return &choice{diags: withoutBinary(unsupported(ctx, s.native, []string{dir}), reason(err))}
+		return &choice{diags: withoutBinary(unsupported(ctx, s.native, []string{dir}), err)}
 	case why.Code == engine.ReasonTofuFiles && binary.Info().Name != toolchain.Tofu:
 		return &choice{diags: forTofu(why, fmt.Sprintf("The binary that is used is %s %s.", binary.Info().Name, binary.Info().Version))}
 	}
@@ -94,11 +96,11 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 	}
 	binary, err := s.binary(ctx)
 	if err != nil {
-		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err))}}
+		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err), faultOf(err))}}
 	}
 	if binary.Info().Name == toolchain.Tofu { // rule A3
 		return &choice{diags: hcl.Diagnostics{unknownState(why,
-			"Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.")}}
+			"Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.", nil)}}
 	}
 	if _, diags := s.prepareBinary(ctx); diags.HasErrors() {
 		return &choice{diags: diags}
@@ -157,11 +159,12 @@ func unsupported(ctx context.Context, session engine.Session, dirs []string) hcl
 
 // withoutBinary adds to errors about features that the native engine does not support that there is
 // no other one (rule A2).
-func withoutBinary(lacks hcl.Diagnostics, reason string) hcl.Diagnostics {
+func withoutBinary(lacks hcl.Diagnostics, err error) hcl.Diagnostics {
 	diags := make(hcl.Diagnostics, len(lacks))
 	for i, diag := range lacks {
 		explained := *diag
-		explained.Detail = fmt.Sprintf("%s\n\nterraform or tofu may have it, and cannot be used. %s", diag.Detail, reason)
+		explained.Detail = fmt.Sprintf("%s\n\nterraform or tofu may have it, and cannot be used. %s", diag.Detail, reason(err))
+		explained.Extra = cmp.Or(diag.Extra, faultOf(err))
 		diags[i] = &explained
 	}
 	return diags
@@ -172,16 +175,16 @@ func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Module for tofu",
-		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; "+
-			"or name an engine that ignores these files, native or terraform, "+
-			"in cairn.hcl or CAIRN_ENGINE.", why.Text, reason),
+		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH, or name an engine that ignores these files, "+
+			"native or terraform, in cairn.hcl or CAIRN_ENGINE.", why.Text, reason),
+		Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{toolchain.Tofu}},
 		Subject: why.Subject,
 	}}
 }
 
 // unknownState says that nobody can go on with a state.
-func unknownState(why *engine.Reason, then string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unknown content of state", Detail: why.Text + " " + then}
+func unknownState(why *engine.Reason, then string, extra any) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unknown content of state", Detail: why.Text + " " + then, Extra: extra}
 }
 
 // reason returns sentences about why there is no binary.
@@ -191,6 +194,14 @@ func reason(err error) string {
 	}
 	text := err.Error()
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}
+
+// faultOf returns the fault that kept a binary from being used, as the Extra of a diagnostic.
+func faultOf(err error) any {
+	if diags, ok := errors.AsType[hcl.Diagnostics](err); ok && len(diags) > 0 {
+		return diags[0].Extra
+	}
+	return fault.OfError(err)
 }
 
 // chooser reports choices.

@@ -86,6 +86,7 @@ func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.S
 			Severity: hcl.DiagError,
 			Summary:  "Engine of the plan not found",
 			Detail:   "The plan was made by " + made.Name + " " + made.Version + ", which cannot be used. " + reason(err),
+			Extra:    faultOf(err),
 		}}
 	}
 	return binary, nil

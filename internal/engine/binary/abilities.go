@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // ability is something of the modules language that not every engine has.
@@ -66,10 +67,11 @@ func explainLacks(diags hcl.Diagnostics, info engine.Info) {
 		for _, program := range []string{toolchain.Terraform, toolchain.Tofu} {
 			if since := lacking.since[program]; since != "" {
 				have = append(have, fmt.Sprintf("%s from version %s", program, since))
-				install = append(install, fmt.Sprintf("\"cairn engine install %s '>= %s'\"", program, since))
+				install = append(install, program+" >= "+since)
 			}
 		}
-		diag.Detail += fmt.Sprintf("\n\nIf %s is meant: %s %s does not have that. It is there in %s, which %s installs.",
-			lacking.what, info.Name, info.Version, strings.Join(have, " and in "), strings.Join(install, " or "))
+		diag.Detail += fmt.Sprintf("\n\nIf %s is meant: %s %s does not have that. It is there in %s.",
+			lacking.what, info.Name, info.Version, strings.Join(have, " and in "))
+		diag.Extra = fault.Named{Code: toolchain.CodeNotInstalled, Names: install, Inner: diag.Extra}
 	}
 }

@@ -4,6 +4,7 @@
 package binary
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 func TestExplainLacks(t *testing.T) {
@@ -21,13 +23,15 @@ func TestExplainLacks(t *testing.T) {
 		summary, detail string
 		want            string // that is added; empty if nothing is
 	}{
-		"of a newer version": {old, "Unsupported argument", `An argument named "identity" is not expected here.`, "cairn engine install " +
-			"terraform '>= 1.12.0'"},
+		"of a newer version": {
+			old, "Unsupported argument", `An argument named "identity" is not expected here.`,
+			"terraform from version 1.12.0 [terraform >= 1.12.0]",
+		},
 		"new enough": {newer, "Unsupported argument", `An argument named "identity" is not expected here.`, ""},
 		"of the other engine": {old, "Unsupported argument", `An argument named "enabled" is not expected here.`, "terraform 1.11.4 does not " +
 			"have that. It is there in tofu from version 1.11.0"},
-		"of terraform": {tofu, "Unsupported block type", `Blocks of type "action" are not expected here.`, "cairn engine install " +
-			"terraform '>= 1.14.0'"},
+		"of terraform": {tofu, "Unsupported block type", `Blocks of type "action" are not expected here.`, "terraform from version 1.14.0 " +
+			"[terraform >= 1.14.0]"},
 		"function":             {old, "Call to unknown function", `There is no function named "cidrcontains".`, "tofu from version 1.11.0"},
 		"known to nobody":      {old, "Unsupported argument", `An argument named "inputt" is not expected here.`, ""},
 		"of another complaint": {old, "Missing required argument", `The argument "enabled" is required.`, ""},
@@ -35,7 +39,10 @@ func TestExplainLacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			diags := hcl.Diagnostics{{Severity: hcl.DiagError, Summary: test.summary, Detail: test.detail}}
 			explainLacks(diags, test.info)
-			added := strings.TrimPrefix(diags[0].Detail, test.detail)
+			added := strings.TrimSuffix(strings.TrimPrefix(diags[0].Detail, test.detail), ".")
+			if lacking, ok := hcl.DiagnosticExtra[fault.Named](diags[0]); ok && lacking.Code == toolchain.CodeNotInstalled {
+				added += fmt.Sprint(" ", lacking.Names)
+			}
 			if test.want == "" && added != "" || !strings.Contains(added, test.want) {
 				t.Errorf("added: got %q, want %q", added, test.want)
 			}

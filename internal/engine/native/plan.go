@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Plan implements [engine.Session].
@@ -78,5 +79,7 @@ func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.
 func stopped(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: strings.TrimSuffix(err.Error(), ".") + "."}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError, Summary: summary, Detail: strings.TrimSuffix(err.Error(), ".") + ".", Extra: fault.OfError(err),
+	}
 }

@@ -16,12 +16,17 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
+// CodeNotInstalled is of a binary that is needed and not there. Its names are the programs that
+// would do, each with a space and a constraint for its version, or without; none for any of them.
+const CodeNotInstalled fault.Code = "engine/not-installed"
+
 // ErrNone says that there is neither tofu nor terraform.
-var ErrNone = errors.New(`neither "tofu" nor "terraform" was found in PATH; run "cairn engine install", install OpenTofu ` +
-	`(https://opentofu.org/docs/intro/install) or Terraform (https://developer.hashicorp.com/terraform/install), ` +
-	`or name the path of a binary in cairn.hcl or CAIRN_ENGINE`)
+var ErrNone = fault.Error(errors.New(`neither "tofu" nor "terraform" was found in PATH; install OpenTofu `+
+	`(https://opentofu.org/docs/intro/install) or Terraform (https://developer.hashicorp.com/terraform/install), `+
+	`or name the path of a binary in cairn.hcl or CAIRN_ENGINE`), CodeNotInstalled)
 
 // NotFoundError says that a setting leads to no binary.
 type NotFoundError struct {
@@ -31,10 +36,18 @@ type NotFoundError struct {
 func (e *NotFoundError) Error() string {
 	if e.Setting == Tofu || e.Setting == Terraform {
 		return fmt.Sprintf("the engine's binary %q was not found in PATH, and no version of it is installed; "+
-			"run \"cairn engine install %[1]s\", correct the setting, or remove it to use either of tofu and terraform", e.Setting)
+			"install one, correct the setting, or remove it to use either of tofu and terraform", e.Setting)
 	}
 	return fmt.Sprintf("the engine's binary %q was not found, or is not executable; correct the setting, "+
 		"or remove it to use tofu or terraform from PATH", e.Setting)
+}
+
+// Fault is that of a program that could be installed; none for others.
+func (e *NotFoundError) Fault() fault.Named {
+	if e.Setting == Tofu || e.Setting == Terraform {
+		return fault.Named{Code: CodeNotInstalled, Names: []string{e.Setting}}
+	}
+	return fault.Named{}
 }
 
 // Origin says how a binary was found.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release/releasetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // machine is a directory with programs: path/ is on PATH, home/ is for installed toolchain.
@@ -134,14 +136,21 @@ func TestFindFollowsOrder(t *testing.T) {
 	}
 }
 
+// isNotInstalled reports whether the fault of an error is that programs have to be installed.
+func isNotInstalled(err error, programs ...string) bool {
+	named, ok := fault.OfError(err).(fault.Named)
+	return ok && named.Code == CodeNotInstalled && slices.Equal(named.Names, programs)
+}
+
 func TestFindFailures(t *testing.T) {
 	m := newMachine(t)
-	if _, err := m.search("").Find(t.Context()); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "cairn engine install") {
-		t.Errorf("Find without any: got %v, want how to install one", err)
+	if _, err := m.search("").Find(t.Context()); !errors.Is(err, ErrNone) || !isNotInstalled(err) {
+		t.Errorf("Find without any: got %v, want that none is installed", err)
 	}
-	for setting, want := range map[string]string{"nowhere": `"nowhere" was not found`, "tofu": `cairn engine install tofu`} {
+	for setting, want := range map[string]string{"nowhere": `"nowhere" was not found`, "tofu": `no version of it is installed`} {
 		var missing *NotFoundError
-		if _, err := m.search(setting).Find(t.Context()); !errors.As(err, &missing) || !strings.Contains(err.Error(), want) {
+		_, err := m.search(setting).Find(t.Context())
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || (setting == "tofu") != isNotInstalled(err, "tofu") {
 			t.Errorf("Find of %s: got %v, want %q", setting, err, want)
 		}
 	}

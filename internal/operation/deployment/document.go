@@ -12,6 +12,8 @@ import (
 	"io"
 	"maps"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 )
@@ -64,7 +66,9 @@ func ParseDocument(src []byte, name string) (*Document, error) {
 	}
 	var document Document
 	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
-		return nil, failure.Error("Not a state", "%s is not a document that \"cairn state pull\" has written.", name)
+		return nil, hcl.Diagnostics{
+			failure.WithCode(CodeNotDocument, failure.New("Not a state", "%s is not the document of a whole state.", name)),
+		}
 	}
 	if document.FormatVersion != documentVersion {
 		return nil, failure.Error("State from another version", "The document has format version %s, and this version of cairn reads %s only.",

@@ -6,9 +6,12 @@ package deployment
 import (
 	"errors"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -86,8 +89,10 @@ func (m blockMove) Apply(state *stackstate.State) (*stackstate.State, []Moved, e
 }
 
 func occupiedError(from, to string) error {
-	return failure.Error("Address already in use", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
-		"Move away what is at %[2]s first, or forget it with: cairn state rm '%[2]s'", from, to)
+	diag := failure.New("Address already in use", "%[1]s cannot become %[2]s, since the state has something at both addresses. "+
+		"First give the object at %[2]s another address, or have the state forget it.", from, to)
+	diag.Extra = fault.Named{Code: CodeOccupied, Names: []string{to}}
+	return hcl.Diagnostics{diag}
 }
 
 // resourceMove is a move of a resource, or of one instance.

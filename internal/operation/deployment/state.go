@@ -32,6 +32,15 @@ const (
 	// CodeLocked is of failures for which waiting for the lock would help.
 	CodeLocked fault.Code = "deployment/locked"
 
+	// CodeLeftLocked is of a lock that may have been left behind. Its name is the ID of the lock.
+	CodeLeftLocked fault.Code = "deployment/left-locked"
+
+	// CodeOccupied is of an address that something else has. Its name is the address.
+	CodeOccupied fault.Code = "deployment/occupied"
+
+	// CodeNotDocument is of files in the place of the document of a state.
+	CodeNotDocument fault.Code = "deployment/not-document"
+
 	// CodeNotInState is of addresses for which a list of the state's contents would help.
 	CodeNotInState fault.Code = "deployment/not-in-state"
 
@@ -409,11 +418,13 @@ func storeProblem(err error) *hcl.Diagnostic {
 		return nil
 	}
 	diag := failure.New(summary, "%s", failure.Sentences(err.Error()))
-	if locked != nil && locked.Running {
-		return failure.WithCode(CodeLocked, diag)
-	}
-	if broken != nil && broken.Problem == statestore.ProblemReadOnly {
-		return failure.WithCode(CodeReadOnly, diag)
+	switch {
+	case locked != nil && locked.Running:
+		diag.Extra = CodeLocked
+	case locked != nil:
+		diag.Extra = fault.Named{Code: CodeLeftLocked, Names: []string{locked.Holder.ID}}
+	case broken != nil && broken.Problem == statestore.ProblemReadOnly:
+		diag.Extra = CodeReadOnly
 	}
 	return diag
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -156,6 +157,7 @@ func (r *required) diagnostics(summary string, err error) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range selection.Errors(err) {
 		diag := failure.New(summary, "%s.", failure.Capitalize(failure.Reason(one)))
+		diag.Extra = fault.OfError(one)
 		if about, ok := errors.AsType[*selection.Error](one); ok {
 			if at, known := r.ranges[about.Provider]; known {
 				diag.Subject = &at

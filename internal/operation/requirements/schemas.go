@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schemajson"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Schemas returns the schemas of the providers of the stack, which are installed, as "terraform
@@ -58,8 +59,8 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
 			if allowed := install.In(s.workDir()).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 &&
 				!slices.Contains(allowed, release.Hash(one.Hash)) {
-				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn "+
-					"init\" installs it again.", lock.ID(), found.Dir)
+				return nil, hcl.Diagnostics{failure.WithCode(fault.ProviderDamaged, failure.New("Damaged provider package",
+					"The package of %s in %s has none of the checksums that are locked.", lock.ID(), found.Dir))}
 			}
 		}
 		if found.Dir == "" { // somebody else has started it

@@ -40,7 +40,7 @@ func (s *Sources) Fetch(ctx context.Context, req FetchRequest) (*stackconfig.Con
 		Started: func(name string) { s.env.Notify.Send(notice.Fetching{Name: name}) },
 	})
 	if err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Source package download failed", "%s.", failure.Capitalize(failure.Reason(err))))
+		return nil, nil, hcl.Diagnostics{failure.Of("Source package download failed", err)}
 	}
 	s.read.fetcher = fetcher
 	fetcher.Prefetch(ctx)
@@ -82,7 +82,7 @@ func notSaved(err error) hcl.Diagnostics {
 	if err == nil {
 		return nil
 	}
-	return failure.Diagnostics(failure.Error("Source packages not saved", "%s.", failure.Capitalize(failure.Reason(err))))
+	return hcl.Diagnostics{failure.Of("Source packages not saved", err)}
 }
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be

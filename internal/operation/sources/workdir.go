@@ -22,8 +22,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// CodeWorkDir is of a working directory that cannot be used.
-const CodeWorkDir fault.Code = "operation/work-dir"
+// The codes of a working directory that cannot be used: alone, or with lock files that cannot be
+// written.
+const (
+	CodeWorkDir         fault.Code = "operation/work-dir"
+	CodeWorkDirAndLocks fault.Code = "operation/work-dir-and-locks"
+)
 
 // PrepareWorkDir makes the working directory, and believes only caches that the user has put there.
 func (s *Sources) PrepareWorkDir() error {
@@ -56,18 +60,21 @@ func (s *Sources) PrepareWaiting() error {
 // checkout, other things cannot be written either: they are all named at once, so that nobody comes
 // upon one after the other.
 func (s *Sources) unusableWorkDir(err error) hcl.Diagnostics {
-	detail := fmt.Sprintf("cairn keeps source packages, and the engine's files, in the directory %s, and nothing can be written there: %s. "+
-		"Name another directory for them with %s=DIR.", env.Absolute(s.env.WorkDir), failure.Reason(err), env.DataVariable)
+	code := CodeWorkDir
+	detail := fmt.Sprintf("cairn keeps source packages, and the engine's files, in the directory %s, "+
+		"and nothing can be written there: %s. Name another directory for them with %s=DIR.",
+		env.Absolute(s.env.WorkDir), failure.Reason(err), env.DataVariable)
 	if place, err := states.Of(s.env, nil); err == nil && place.ReadOnly() {
 		detail += fmt.Sprintf(" An apply cannot write the state %s either: name another place for it with %s=PATH.", env.Absolute(place.File()),
 			env.StateVariable)
 	}
 	if !access.Writable(s.env.Dir) && s.mayNeedLocks() {
-		detail += fmt.Sprintf(" Lock files stay as they are there: if %s or %s is not complete, run \"cairn init\" where it can be written, "+
-			"and commit it.",
+		code = CodeWorkDirAndLocks
+		detail += fmt.Sprintf(" Lock files stay as they are there: "+
+			"if %s or %s is not complete, have it completed where it can be written, and commit it.",
 			locks.FileName, bundle.LockFileName)
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
+	return hcl.Diagnostics{failure.WithCode(code, failure.New("Unusable working directory",
 		"%s Or make the directory of the stack writable for this user, or copy the stack to one that is.", detail))}
 }
 

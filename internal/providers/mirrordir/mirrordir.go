@@ -30,6 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/providers/source"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Request names the packages to mirror, and their target.
@@ -75,7 +76,7 @@ func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) ([]Mirr
 	choice := selection.Choice{Provider: provider, Constraints: r.Requirements[provider], Source: r.Sources(provider)}
 	if r.Locks != nil {
 		if choice.Before = r.Locks.Provider(provider); choice.Before == nil {
-			return nil, errors.New("it is required, and not in the lock file. \"cairn init\" completes the file")
+			return nil, fault.Error(errors.New("it is required, and not in the lock file"), fault.LockFileUnusable)
 		}
 	}
 	lock, err := selection.Choose(ctx, choice)
