@@ -45,6 +45,7 @@ func eachConverted(value cty.Value, ty cty.Type) (converted cty.Value, ok bool) 
 				return cty.NilVal, false
 			}
 		}
+		// cty.ListVal panics where elements have different types; package convert returns an error.
 		if !cty.CanListVal(elements) {
 			return cty.NilVal, false
 		}

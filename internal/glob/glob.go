@@ -118,6 +118,7 @@ func translate(text string) (string, error) {
 			b.WriteString(`.*`)
 			i += 2
 		case rest[0] == '*':
+			// Several within a segment are like one, as in the patterns of git.
 			b.WriteString(`[^/]*`)
 			i += len(rest) - len(strings.TrimLeft(rest, "*"))
 		case rest[0] == '?':

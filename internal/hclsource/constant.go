@@ -67,6 +67,7 @@ func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
 			}
 		}
 	case *hclsyntax.ObjectConsKeyExpr:
+		// HCL parses a bare word as a reference, and takes it for a string if it has no parentheses.
 		if expr.ForceNonLiteral || hcl.ExprAsKeyword(expr.Wrapped) == "" {
 			return notWrittenOut(expr.Wrapped)
 		}

@@ -240,6 +240,7 @@ func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all
 	if err != nil {
 		return nil, i.notInstalled(ctx, err, req)
 	}
+	// Nothing was selected for these, but others who work with the stack install them.
 	for _, provider := range all.supplied {
 		if lock := locked.Provider(provider); lock != nil {
 			selected.Set(*lock)

@@ -96,6 +96,7 @@ func editDistance(a, b string, most int) int {
 			}
 			least = min(least, row[j+1])
 		}
+		// A swap comes from two rows before, so that one row above the limit is not the end.
 		if least > most && leastBefore > most {
 			return most + 1
 		}

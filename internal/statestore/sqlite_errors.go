@@ -38,6 +38,7 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	switch code := cause.Code(); {
 	case code == sqlite3.SQLITE_READONLY_DBMOVED:
 		return s.replaced()
+	// Where there is no space for the -shm file, SQLite reports an I/O error, not a full disk.
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE || code&0xff == sqlite3.SQLITE_FULL:
 		return s.fullDisk(cause)
 	case code&0xff == sqlite3.SQLITE_NOTADB:

@@ -121,6 +121,8 @@ func (s *sqliteStore) checkLogAgainst(index logIndex) (problem string, err error
 	if err != nil {
 		return "", err
 	}
+	// SQLite ignores a log whose header is damaged, without an error: changes that are committed and
+	// not in the file yet would be gone.
 	switch {
 	case !log.usable && index.inFile() && (index.known || log.empty):
 		return "", nil // ignored, and not needed
@@ -210,6 +212,7 @@ func scanLog(r io.Reader) (logContent, error) {
 	big := binary.BigEndian
 	var order binary.ByteOrder = binary.LittleEndian
 	magic, pageSize := big.Uint32(header), big.Uint32(header[8:])
+	// The lowest bit is the byte order of the checksums alone: all other numbers are big-endian.
 	if magic&1 != 0 {
 		order = big
 	}
@@ -238,6 +241,7 @@ func scanLog(r io.Reader) (logContent, error) {
 		switch {
 		case intact && fits:
 			log.frames++
+		// Only the last frame of a transaction has the size of the database.
 		case fits && big.Uint32(frame[4:]) != 0:
 			log.commitBeyond = true
 		}

@@ -277,7 +277,8 @@ func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, 
 		v.Changed++
 		return errors.Join(end(), insert())
 
-	case value == nil: // written in this very serial
+	// Of this very serial only the last state is kept, so that the row is removed and not ended.
+	case value == nil:
 		ended, err := w.endedHere(ctx, tx, r.key)
 		v.Changed += ended - 1
 		_, execErr := tx.ExecContext(ctx, removeRecord, deployment, r.key, serial)

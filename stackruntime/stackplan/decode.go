@@ -152,6 +152,7 @@ func decodeComponent(encoded *planv1.Component, made engine.Info, enginePlan fun
 		Complete:       encoded.GetComplete(),
 		DeferredReason: encoded.GetDeferredReason(),
 	}
+	// Fields of bytes that are empty and those that are absent are the same in proto3.
 	if state := encoded.GetRefreshedState(); len(state) > 0 {
 		c.RefreshedState = state
 	}

@@ -168,6 +168,7 @@ func (l *Links) spread(node *module.Node) {
 	for _, resource := range node.Resources {
 		place := Place{Node: node, Resource: resource}
 		mark(place.object(), l.anyMarked(node, resource.References()) || l.anyRequired(node, resource.DependsOn))
+		// A depends_on on any call around the resource waits for it.
 		if l.Blocked(place) {
 			for inner := node; inner != nil; inner = inner.Parent {
 				l.inside[inner] = true

@@ -76,6 +76,8 @@ func text(s string) string {
 	}
 	for i, r := range runes {
 		switch {
+		// A browser breaks lines at U+2028 and U+2029, which are of categories of their own, and signs
+		// of category Cf turn the direction of a text round.
 		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029':
 			fmt.Fprintf(&b, "U+%04X", r)
 		case r == '_' && inWord(i-1) && inWord(i+1):

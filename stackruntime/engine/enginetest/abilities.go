@@ -113,6 +113,7 @@ func recovery(b *bench) {
 	apply := applyRequest(req, b.plan(req), req.Inputs)
 	result := b.cutOff(apply, engine.Purpose{Secret: secret, Plan: "plan", Serial: 7})
 
+	// By the secret alone an engine knows its own records from those that came with a checkout.
 	recoverer := b.reopened(engine.Purpose{Secret: []byte("another")})
 	found := b.unfinished(recoverer)
 	if len(found) != 1 || !found[0].Foreign {
@@ -166,7 +167,7 @@ func recovery(b *bench) {
 		b.Errorf("Forget once more: got %v, want %v", err, engine.ErrUnknownWork)
 	}
 	if left := b.unfinished(b.reopened(engine.Purpose{Secret: secret})); len(left) > 0 {
-		b.Errorf("what was forgotten: got %+v, want nothing", left)
+		b.Errorf("forgotten work: got %+v, want nothing", left)
 	}
 }
 

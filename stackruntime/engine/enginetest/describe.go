@@ -63,6 +63,7 @@ output "closed" {
 	if strict.Nullable || !strict.Sensitive || strict.Required() || !strict.Default.RawEquals(cty.ListValEmpty(cty.String)) {
 		b.Errorf("variable strict: got %+v", strict)
 	}
+	// A default that is null makes a variable optional, too.
 	if got := mod.Variables["token"]; !got.Ephemeral || got.Required() || !got.Default.RawEquals(cty.NullVal(cty.String)) {
 		b.Errorf("variable token: got %+v", got)
 	}

@@ -137,6 +137,7 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	case refs.EachValue:
 		return s.addEach(ref, "value", s.at.Value)
 	case refs.CountIndex:
+		// The block of a destroy-time provisioner may be gone, and with it the argument that it had.
 		if s.at.Mode != ByCount && s.at.Mode != ByEither {
 			return s.misplaced(ref, "a block with a count argument")
 		}

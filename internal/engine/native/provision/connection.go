@@ -134,6 +134,7 @@ func (c *connection) read(env []string) string {
 	var problems []string
 	port := func(fallback int, names ...string) int {
 		text := c.or(names...)
+		// terraform takes 0 for a port that is not set.
 		if text == "" || text == "0" {
 			return fallback
 		}
