@@ -90,7 +90,7 @@ func TestCommentsAreWrapped(t *testing.T) {
 // stands where a noun would say more.
 const (
 	maxWhatInComments = 3
-	maxWhatInMessages = 2
+	maxWhatInMessages = 1
 )
 
 func TestNounsInPlaceOfClauses(t *testing.T) {

@@ -222,7 +222,7 @@ func TestFullDiskReserve(t *testing.T) {
 	if err == nil {
 		t.Error("exit code 0")
 	}
-	contain(t, output, "Disk full", "What was done is saved", "Resources: 1 added, 0 changed, 0 destroyed")
+	contain(t, output, "Disk full", "All completed changes are saved", "Resources: 1 added, 0 changed, 0 destroyed")
 	if strings.Contains(output, "State not saved") {
 		t.Errorf("the state is said not to be saved:\n%s", output)
 	}
@@ -243,7 +243,7 @@ func TestFullDiskWithoutTerminal(t *testing.T) {
 	if err == nil {
 		t.Error("exit code 0")
 	}
-	contain(t, output, "State not saved", "State only in working directory", "what was done to component.slow is in the directory .cairn/runs")
+	contain(t, output, "State not saved", "State only in working directory", "the changes to component.slow are recorded in the directory .cairn/runs")
 	if strings.Contains(output, "BEGIN") || strings.Contains(output, "State lost") {
 		t.Errorf("the state is printed, or said to be lost:\n%s", output)
 	}

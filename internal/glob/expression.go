@@ -35,7 +35,7 @@ func Expression(text string) (matcher *regexp.Regexp, size int, err error) {
 		return nil, 0, err
 	}
 	if len(program.Inst) > maxInstructions {
-		return nil, 0, errors.New("it is too large, as its repetitions stand for many copies of what they repeat")
+		return nil, 0, errors.New("it is too large, as its repetitions stand for many copies")
 	}
 	matcher, err = regexp.Compile(text)
 	return matcher, len(program.Inst), err

@@ -36,8 +36,8 @@ func advise(diag *hcl.Diagnostic, err error, where string) {
 		diag.Extra = &engine.DiagnosticData{Fault: fault.PackageNotLocked}
 	case errors.As(err, new(*fs.PathError)): // which has its own remedy
 	case ok:
-		diag.Detail += "\n\nThe registry or mirror contradicts itself, or what it sends is changed on its way: " +
-			"take the package from another one by your CLI configuration."
+		diag.Detail += "\n\nThe registry or mirror contradicts itself, or its answers are changed on their way: take the package from another " +
+			"one by your CLI configuration."
 	default:
 		diag.Detail += fmt.Sprintf("\n\nCheck the source and the version %s, and that the registry or mirror can be reached with your CLI "+
 			"configuration.", where)

@@ -178,8 +178,8 @@ func (d *decoder) dependsOn(attr *hcl.Attribute) []refs.Reference {
 			continue
 		}
 		if len(ref.Rest) > 0 {
-			d.problem(ref.Rest.SourceRange(), "Invalid dependency reference", "Only whole objects can be depended on: resources, module calls and "+
-				"their outputs, local values, variables. Leave out what follows.")
+			d.problem(ref.Rest.SourceRange(), "Invalid dependency reference", "Only whole objects can be depended on: resources, module calls "+
+				"and their outputs, local values, variables. Leave out the rest.")
 			continue
 		}
 		found = append(found, ref)

@@ -131,8 +131,8 @@ func (d *decoder) declare(kind, name string, at hcl.Range) bool {
 	first, found := d.declared[id]
 	switch {
 	case d.override && !found:
-		d.problem(at, "Nothing to override", fmt.Sprintf("An override file changes what other files declare, and none declares the %s %q.", kind,
-			name))
+		d.problem(at, "Nothing to override", fmt.Sprintf("An override file changes declarations of other files, and none declares the %s %q.",
+			kind, name))
 		return false
 	case !d.override && found:
 		d.problem(at, "Duplicate module object", fmt.Sprintf("The %s %q is declared already, at %s. Its name must be unique in the module.",

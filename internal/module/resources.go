@@ -160,7 +160,7 @@ func (d *decoder) resourceBlocks(content *hcl.BodyContent, block *hcl.Block, r *
 			d.problem(nested.TypeRange, "Provisioner of an ephemeral resource",
 				fmt.Sprintf("Blocks of type %q belong to managed resources.", nested.Type))
 		case nested.Type == "lifecycle" && r.Check != nil:
-			d.problem(nested.DefRange, "Lifecycle in a check", "A data block in a check has no lifecycle block. The check says what must hold.")
+			d.problem(nested.DefRange, "Lifecycle in a check", "A data block in a check has no lifecycle block. Its conditions belong in the check.")
 		case nested.Type == "lifecycle":
 			d.lifecycle(nested, r)
 		case nested.Type == "connection":

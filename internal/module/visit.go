@@ -74,8 +74,9 @@ func (d *Directory) withoutWorkspace() hcl.Diagnostics {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Workspace name not available",
-			Detail:   "A component has no workspace. Give the module a variable for what the name stood for, and let the component set it.",
-			Subject:  at.Ptr(),
+			Detail: "A component has no workspace. Give the module a variable for the distinction that the name made, and let the component " +
+				"set it.",
+			Subject: at.Ptr(),
 		})
 	}
 	return diags

@@ -84,8 +84,9 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 }
 
 func stillDeferred() *hcl.Diagnostic {
-	return failure.Warning("Changes still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred "+
-		"could not be planned. Plan again when what it waits for is there.")
+	return failure.Warning("Changes still deferred", "The stack is not as the configuration says yet: the changes that the last plan lists "+
+		"as deferred could not be planned. "+
+		"Plan again when the values that they wait for are known.")
 }
 
 // applyRound makes a plan, has it approved, and applies it. The plan is nil only with error
@@ -202,7 +203,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	diags = diags.Extend(r.values.checkStable(r.stored))
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
-		diags = diags.Append(planfile.Stale("What an earlier apply had done was recovered into the state, so this plan does not fit any more. " +
+		diags = diags.Append(planfile.Stale("The work of an earlier apply was recovered into the state, so this plan does not fit any more. " +
 			"Make a new plan."))
 	}
 	if diags.HasErrors() {

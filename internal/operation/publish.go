@@ -133,8 +133,8 @@ func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config,
 			if diag.Subject != nil {
 				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.env.Dir, diag.Subject.Filename), diag.Subject.Start.Line)
 			}
-			return nil, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.env.Dir, at,
-				diag.Summary, diag.Detail)
+			return nil, failure.Error("Unusable upstream output", "The published outputs of the stack in %s cannot be evaluated%s: %s. %s",
+				s.env.Dir, at, diag.Summary, diag.Detail)
 		}
 	}
 	maps.Copy(snapshot.Values, snapshot.Unknown)

@@ -97,9 +97,9 @@ func (r *recovery) checkDoubts() hcl.Diagnostics {
 	if len(doubts) == 0 {
 		return nil
 	}
-	code, again := CodeDoubt, "Then do this again, accepting what was recovered"
+	code, again := CodeDoubt, "Then do this again, accepting the recovered state"
 	if r.run.req.AcceptRecovery {
-		code, again = CodeNewDoubt, "Then do this again: only what was reported before can be accepted, and this was found just now"
+		code, again = CodeNewDoubt, "Then do this again: only doubts that were reported before can be accepted, and these were found just now"
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
@@ -165,8 +165,8 @@ func (r *recovery) bindEngine(ctx context.Context) error {
 func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
 	remedy, about := "Delete it, unless you know the apply that has left it behind.", any(nil)
 	if addr, err := stackaddrs.ParseAbsComponentInstance(work.Component); err == nil {
-		remedy = "If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, " +
-			"and have this one take that over before."
+		remedy = "If it is not yours, delete it. If an apply of yours has left it behind, look at the content of its state, and have this one " +
+			"take that over before."
 		about = fault.Named{Code: CodeForeignWork, Names: []string{addr.String(), work.StateFile}}
 	}
 	diag := failure.New("Unknown apply in working directory",
@@ -341,7 +341,7 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 	if recovered.Lost != "" {
 		diags = diags.Append(failure.Warning("Apply journal lost", "An earlier apply was cut off. %s, so that some of what it had done "+
 			"and was doing may be unknown: objects "+
-			"may exist that the state does not have. Compare what really exists with the state, whichever "+
+			"may exist that the state does not have. Compare the objects that really exist with the state, whichever "+
 			"component of it.", recovered.Lost))
 	}
 	if recovered.Component == "" { // which stands for a lost journal
@@ -350,7 +350,8 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
-		Detail:   "An earlier apply of " + recovered.Component + " was cut off. What it had done until then is now saved in the state.",
+		Detail: "An earlier apply of " + recovered.Component + " was cut off. The changes that it had made until then are now saved in the " +
+			"state.",
 	}
 	diags = diags.Append(warning)
 	var failures []string

@@ -26,7 +26,8 @@ func TestRecoveredWarnings(t *testing.T) {
 	want := hcl.Diagnostics{{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
-		Detail: "An earlier apply of component.a was cut off. What it had done until then is now saved in the state. It ended with:\n\n" +
+		Detail: "An earlier apply of component.a was cut off. The changes that it had made until then are now saved in the state. It ended " +
+			"with:\n\n" +
 			"Creation failed (m/main.tf:3): No space is left.\n\nExecution halted",
 	}, old}
 	if diff := cmp.Diff(want, recoveredWarnings(recovered, false)); diff != "" {

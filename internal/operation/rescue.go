@@ -70,8 +70,8 @@ func savedIn(path string) string {
 	if slices.Contains(deployment.MemoryDirs(), filepath.Dir(path)) {
 		fleeting = "That file is in memory, and gone when you log out or the machine is restarted. "
 	}
-	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %sWhen the cause is remedied, make it the state again.",
-		path, fleeting)
+	return fmt.Sprintf("\n\nThe newest state, with everything that was done, is in the file %s. %s"+
+		"When the cause is remedied, make it the state again.", path, fleeting)
 }
 
 // ask lets the caller decide about the state. It returns whether it is saved, or the file that it
@@ -117,13 +117,14 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 	}
 	if len(nowhere) == 0 && !s.saver.Lost() && len(only) > 0 {
 		return failure.New("State only in working directory", "The state could not be written to another file either: %s.\n\n"+
-			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is "+
-			"space. Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.run.recovery.runs)
+			"Nothing is lost: the changes to %s are recorded in the directory %s, and the next plan, apply or destroy takes them from there when "+
+			"there is space. "+
+			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.run.recovery.runs)
 	}
 	detail := fmt.Sprintf("The state could not be written to a file either: %s.", failure.Reason(cause))
 	if len(nowhere) > 0 {
-		detail += fmt.Sprintf("\n\nWhat was done to %s is recorded nowhere: look at what really exists before you plan again.",
-			strings.Join(nowhere, ", "))
+		detail += fmt.Sprintf("\n\nThe changes to %s are recorded nowhere: look at the objects that really exist before you plan "+
+			"again.", strings.Join(nowhere, ", "))
 	}
 	if len(only) > 0 {
 		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when "+

@@ -226,8 +226,8 @@ func (r *run) review(plan *stackplan.Plan, planned hcl.Diagnostics) hcl.Diagnost
 	var diags hcl.Diagnostics
 	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !planned.HasErrors() {
 		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
-			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after "+
-				"it.")))
+			"The rest of the stack stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack "+
+				"after it.")))
 	}
 	return diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
@@ -311,7 +311,7 @@ func (r *run) withUntouched(reason hcl.Diagnostics) hcl.Diagnostics {
 // untouched returns in words the work done before the plan of a round that is not carried out.
 func (r *run) untouched() string {
 	if r.round > 1 {
-		return "What was applied before it is done and saved, and the rest can be planned again at any time."
+		return "Earlier changes are done and saved, and the rest can be planned again at any time."
 	}
 	return "Nothing was changed."
 }

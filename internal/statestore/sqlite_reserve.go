@@ -63,13 +63,13 @@ func (l *sqliteLock) keepReserve(wanted bool) error {
 	if err := r.of.hold(r, size); err != nil {
 		err = s.full(err)
 		if full, ok := errors.AsType[*StoreError](err); ok && full.Problem == ProblemFull {
-			full.Detail = fmt.Sprintf("is not changed: %d MB of space in %s, to be kept back for saving what is done, are not there",
+			full.Detail = fmt.Sprintf("is not changed: %d MB of space in %s, to be kept back for saving completed changes, are not there",
 				(size+1<<20-1)>>20, filepath.Dir(s.path))
 			full.Remedy = "free some space and run the command again; nothing was done"
 			return full
 		}
 		return &StoreError{
-			Location: s.path, Problem: ProblemIO, Detail: "is not changed: no space can be kept back for saving what is done",
+			Location: s.path, Problem: ProblemIO, Detail: "is not changed: no space can be kept back for saving completed changes",
 			Remedy: "check the directory " + filepath.Dir(s.path), Err: err,
 		}
 	}

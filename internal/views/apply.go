@@ -96,13 +96,13 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		switch {
 		case summary.Unsaved:
 		case summary.InDoubt:
-			p.paragraph("What is known to be done is saved in the state. What is in doubt is named in the errors: look what became of it, " +
+			p.paragraph("All changes that are known to be complete are saved in the state. The errors name the objects in doubt: look at these, " +
 				"and then go on with " + summary.Next + ".")
 		case summary.Next != "":
-			p.paragraph("What was done is saved in the state. Go on from there with the same plan, by " + summary.Next +
+			p.paragraph("All completed changes are saved in the state. Go on from there with the same plan, by " + summary.Next +
 				", or with a new one.")
 		default:
-			p.paragraph("What was done is saved in the state. Plan again to go on from there.")
+			p.paragraph("All completed changes are saved in the state. Plan again to go on from there.")
 		}
 	}
 	return p.writeTo(w)

@@ -75,7 +75,7 @@ func (v *planView) drift() {
 	if !slices.ContainsFunc(v.plan.Components, hasDrift) {
 		return
 	}
-	then := "What follows takes it into account, and may undo it."
+	then := "The changes below take that into account, and may undo it."
 	if v.plan.Mode == engine.RefreshOnly {
 		then = "Applying this plan records it in the state."
 	}
@@ -84,7 +84,7 @@ func (v *planView) drift() {
 		of = "module"
 	}
 	v.section("Note: Objects have changed outside of this " + of)
-	v.paragraph("While planning, these resources were found to differ from what the last apply left behind. " + then)
+	v.paragraph("While planning, these resources were found to differ from the result of the last apply. " + then)
 	for _, c := range v.plan.Components {
 		drift := visibleDrift(c)
 		if len(drift) == 0 {
@@ -186,9 +186,9 @@ func (v *planView) components() {
 func (v *planView) withoutChanges(c *stackplan.Component) string {
 	switch {
 	case v.plan.Mode == engine.RefreshOnly:
-		return "(no resource has changed, only outputs or what is recorded of it)"
+		return "(no resource has changed, only outputs or records of it)"
 	case c.Action == stackplan.Update:
-		return "(no resource changes, only inputs, outputs or what is recorded of it)"
+		return "(no resource changes, only inputs, outputs or records of it)"
 	case c.Action == stackplan.Delete, c.Action == stackplan.Forget:
 		return "(it has no resources)"
 	}
@@ -362,7 +362,7 @@ func (v *planView) total() {
 	}
 	if !plan.Applyable {
 		v.paragraph(v.Red(v.Bold("Planning failed.")) +
-			" This plan shows what could be found out in spite of the errors. It cannot be applied.")
+			" The errors make this plan incomplete. It cannot be applied.")
 	}
 }
 

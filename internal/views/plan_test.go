@@ -205,7 +205,7 @@ func TestWritePlanTotal(t *testing.T) {
 		"errors": {
 			&stackplan.Plan{Components: []*stackplan.Component{{Addr: viewtest.Instance(t, "component.bad")}}},
 			"Could not be planned: component.bad.\n\nPlan: 0 to add, 0 to change, 0 to destroy in 0 components.\n\n" +
-				"Planning failed. This plan shows what could be found out in spite of the\nerrors. It cannot be applied.\n",
+				"Planning failed. The errors make this plan incomplete. It cannot be applied.\n",
 		},
 	}
 	for name, test := range tests {

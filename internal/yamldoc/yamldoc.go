@@ -47,7 +47,7 @@ func Parse(filename string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 	switch err := decoder.Decode(&another); {
 	case err == nil:
 		return nil, hcl.Diagnostics{problem.New(problem.Syntax, Range(filename, &another), "Several YAML documents",
-			"The file must hold one document. Remove the line \"---\" and what follows it.")}
+			"The file must hold one document. Remove the line \"---\" and the rest of the file.")}
 	case !errors.Is(err, io.EOF):
 		return nil, syntaxError(filename, src, err)
 	}
@@ -102,7 +102,7 @@ func (c *counter) count(node *yaml.Node) int {
 	if size, known := c.sizes[node]; known {
 		if size == 0 {
 			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Recursive YAML alias",
-				"What the anchor %q stands for holds an alias of itself. Write it out once without the alias.", node.Anchor)
+				"The value of the anchor %q holds an alias of itself. Write it out once without the alias.", node.Anchor)
 		}
 		return size
 	}
@@ -115,7 +115,7 @@ func (c *counter) count(node *yaml.Node) int {
 		size += c.count(child)
 		if size > maxNodes && c.problem == nil {
 			c.problem = problem.New(problem.Syntax, Range(c.filename, node), "Too many YAML aliases",
-				"With its aliases replaced by what they stand for, the document has more than %d values. Write out what is needed.", maxNodes)
+				"With its aliases replaced by their values, the document has more than %d values. Write out those that are needed.", maxNodes)
 		}
 	}
 	c.sizes[node] = size

@@ -18,7 +18,7 @@ func CheckRefines(planned, final cty.Value) error {
 func checkRefines(planned, final cty.Value, path cty.Path) error {
 	if !planned.IsKnown() {
 		if known := planned.Range().Includes(final); known.IsKnown() && known.False() {
-			return path.NewErrorf("the value contradicts what the plan knows of it")
+			return path.NewErrorf("the value contradicts the knowledge of the plan about it")
 		}
 		return nil
 	}

@@ -16,7 +16,7 @@ var (
 		"removed":            ofComponents,
 		"moved":              ofComponents,
 		"variable":           ofComponents + ` Values that deployments share belong in a locals block.`,
-		"output":             ofComponents + ` What other stacks may read belongs in publish_output "NAME" { value = deployment.NAME.OUTPUT }.`,
+		"output":             ofComponents + ` Values for other stacks belong in publish_output "NAME" { value = deployment.NAME.OUTPUT }.`,
 		"module":             ofComponents,
 		"resource":           "It belongs in the .tf files of a module, which a component calls.",
 		"data":               "It belongs in the .tf files of a module, which a component calls.",

@@ -28,7 +28,7 @@ var (
 	InLocals    = Place{"a local value", sources}
 	InChecks    = Place{"an approval rule", []string{"context", "deployment", "local"}}
 	InPublished = Place{"a published output", []string{"deployment", "local"}}
-	inConstant  = Place{"an argument that says what there is", []string{"local"}}
+	inConstant  = Place{"an argument that decides which blocks there are", []string{"local"}}
 )
 
 // Roots returns the names with which references in an expression may begin: of an argument of a
@@ -113,8 +113,8 @@ func (c *Config) resolve(traversal hcl.Traversal, in Place) (ref Reference, diag
 			in.what, allowed(in)), false
 	case slices.Contains(ofStack, root):
 		return ref, problem(traversal[0].SourceRange(), "Unknown reference",
-			"Deployment files cannot refer to what component files declare. Values go into the stack by inputs, and its outputs can be published. "+
-				"Here one can refer to %s.", allowed(in)), false
+			"Deployment files cannot refer to the declarations of component files. Values go into the stack by inputs, and its outputs can be "+
+				"published. Here one can refer to %s.", allowed(in)), false
 	default:
 		return ref, problem(traversal[0].SourceRange(), "Unknown reference", "Nothing is called %q here. One can refer to %s.%s",
 			root, allowed(in), nearest.DidYouMean(root, in.roots)), false

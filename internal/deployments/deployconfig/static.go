@@ -214,7 +214,7 @@ func (s *static) check() hcl.Diagnostics {
 
 func ephemeralPublished(published *PublishedOutput) *hcl.Diagnostic {
 	return problem(published.Value.Range(), "Ephemeral published value",
-		"What is published is kept, and this value exists only during one operation. Publish a value that is not ephemeral.")
+		"Published values are kept, and this value exists only during one operation. Publish a value that is not ephemeral.")
 }
 
 // isAttributes reports whether a value can be that of an inputs argument.

@@ -30,7 +30,7 @@ type Sources interface {
 
 // ErrNotYet is an error of [Sources.Upstream] about a stack whose published outputs nobody can list
 // yet: all of them are unknown.
-var ErrNotYet = errors.New("nothing is known yet of what the stack publishes")
+var ErrNotYet = errors.New("nothing is known yet of the outputs that the stack publishes")
 
 // StableKey names a stable value of a store.
 type StableKey struct{ Type, Store, Key string }

@@ -70,7 +70,7 @@ func (e *Evaluator) Published(ctx context.Context,
 			continue
 		}
 		if marks.Contains(value, marks.Ephemeral) {
-			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral published value", "What is published is kept, and an ephemeral "+
+			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral published value", "Published values are kept, and an ephemeral "+
 				"value cannot be."))
 			continue
 		}

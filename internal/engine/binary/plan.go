@@ -411,7 +411,8 @@ func addRemedies(diags hcl.Diagnostics) {
 			continue
 		}
 		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on " +
-			"values that the configuration gives, or apply the stack in two steps: first without what depends on these values."
+			"values " +
+			"that the configuration gives, or apply the stack in two steps: first without the blocks that depend on these values."
 	}
 }
 

@@ -144,8 +144,8 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		return nil, err
 	}
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr,
-			command.Terse(command.Unframe(string(stderr)))))
+		return nil, errors.Join(err, fmt.Errorf("reading the output of %s validate: %w: %s",
+			e.info.Name, jsonErr, command.Terse(command.Unframe(string(stderr)))))
 	}
 	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics),
 		func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root.Directory, diag) })

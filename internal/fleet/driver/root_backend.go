@@ -70,7 +70,7 @@ func (w *rootWork) backend() (*backend, error) {
 			} `json:"backend"`
 		}
 		if err := json.Unmarshal(text, &recorded); err != nil {
-			return nil, waitFor("what init has recorded of its backend is not understood")
+			return nil, waitFor("the record that init has made of its backend is not understood")
 		}
 		if recorded.Backend != nil {
 			found.kind, found.config = recorded.Backend.Type, withoutNulls(recorded.Backend.Config)

@@ -78,7 +78,8 @@ func (w *rootWork) explainMissing(err error) error {
 		}
 	}
 	w.diags = append(w.diags, failure.New("Values for destroying not known",
-		"What some inputs of the root module are made of is not there, and it cannot be destroyed without: %s. Nothing was done. Set %s in the environment to what it was applied with.",
+		"Sources of some inputs of the root module are not there, and it cannot be destroyed without: %s. Nothing was done. Set %s in the "+
+			"environment to the value of the last apply.",
 		wait.Reason, strings.Join(missing, ", ")))
 	return &process.ExitError{Code: 1}
 }

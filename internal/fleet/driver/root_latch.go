@@ -290,7 +290,8 @@ func (w *rootWork) endCopy() {
 		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	if err := w.latch.copy.Return(); err != nil {
-		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "What was written next to the root module is not all there: %s.", err))
+		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "Not all files that were written next to the root "+
+			"module are there: %s.", err))
 	}
 	if err := w.returnErroredState(); err != nil {
 		w.diags = append(w.diags, failure.New("State not returned",

@@ -148,7 +148,7 @@ func (w *rootWork) storedOutputs(ctx context.Context) (outputs map[string]cty.Va
 		Value     json.RawMessage `json:"value"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &read); err != nil {
-		return nil, false, errors.New("what the engine writes about outputs is not understood")
+		return nil, false, errors.New("the outputs that the engine writes are not understood")
 	}
 	outputs = map[string]cty.Value{}
 	for name, output := range read {

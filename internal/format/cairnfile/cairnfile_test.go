@@ -993,7 +993,7 @@ func TestProblems(t *testing.T) {
 		"many expressions": {
 			`stack "s" { after = ["/` + strings.Repeat("a{900}", 9) + `/"] }`,
 			[]string{`error order/bad-value 1:22 The text between slashes is a regular expression, ` +
-				`and this one cannot be read: it is too large, as its repetitions stand for many copies of what they repeat.`},
+				`and this one cannot be read: it is too large, as its repetitions stand for many copies.`},
 		},
 		"workspace, option": {`stack "s" { workspace = "-help" }`, []string{`error order/bad-value 1:25 "-help" cannot be a workspace: ` +
 			`their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},

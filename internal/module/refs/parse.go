@@ -80,7 +80,7 @@ func (p *parser) subject() Subject {
 		if why, ok := reserved[root]; ok {
 			p.fail(0, why+".")
 		}
-		return Subject{Kind: Resource, Type: root, Name: p.name(fmt.Sprintf("the name of a resource of type %s, if that is what is meant", root))}
+		return Subject{Kind: Resource, Type: root, Name: p.name(fmt.Sprintf("the name of a resource of type %s, if one is meant", root))}
 	}
 }
 

@@ -125,7 +125,8 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 	}
 	instance, err := stackaddrs.ParseAbsResourceInstance(address)
 	if err != nil {
-		return addr, "", failure.Error("Invalid address", "What follows the component in %q is not the address of a resource instance.", address)
+		return addr, "", failure.Error("Invalid address", "The part after the component in %q is not the address of a resource "+
+			"instance.", address)
 	}
 	return addr, instance.Item.String(), nil
 }

@@ -60,7 +60,7 @@ func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 		}
 		addr, err := stackaddrs.ParseAbsComponentInstance(address)
 		if err != nil {
-			return nil, failure.Error("Unreadable state", "The record of what a plan has done cannot be understood: %s.", err)
+			return nil, failure.Error("Unreadable state", "The record of the progress of a plan cannot be understood: %s.", err)
 		}
 		begun.Progress[addr] = stackplan.Stage(value)
 	}

@@ -121,8 +121,9 @@ func (v *Saver) DiskFull() hcl.Diagnostics {
 	if !v.full {
 		return nil
 	}
-	return hcl.Diagnostics{failure.New("Disk full", "No space is left where the state is kept. What was done is saved, since space was "+
-		"kept back for that, and nothing more was begun. Free some space and run the command again.")}
+	return hcl.Diagnostics{failure.New("Disk full", "No space is left where the state is kept. All completed changes are saved, since "+
+		"space was kept back for that, "+
+		"and nothing more was begun. Free some space and run the command again.")}
 }
 
 // writeUnmoved writes addresses that could not be written yet.

@@ -44,8 +44,8 @@ func (t *Stored) checkPush(document *Document) error {
 	case t.Lineage == "":
 		return nil
 	case document.Lineage == "":
-		return refuse("State without lineage", "The file is of a client of the RPC API and does not say of what it is the state. The state "+
-			"here is at serial %d.", t.Serial)
+		return refuse("State without lineage", "The file is of a client of the RPC API and does not name the stack that it belongs to. The "+
+			"state here is at serial %d.", t.Serial)
 	case document.Lineage != t.Lineage:
 		return refuse("Different state lineage", "The file has lineage %s and the state has %s: they are the states of different things.",
 			document.Lineage, t.Lineage)

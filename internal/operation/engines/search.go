@@ -154,8 +154,8 @@ func (s *Stack) VersionFileIgnored(program string) string {
 	if _, err := os.Stat(filepath.Join(s.env.Dir, settings.VersionFile)); err != nil || program != toolchain.Tofu {
 		return ""
 	}
-	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.",
-		settings.VersionFile, settings.File)
+	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; "+
+		"%s is the place for requirements of tofu.", settings.VersionFile, settings.File)
 }
 
 // CodeUntrusted is of a program that the user has not named.

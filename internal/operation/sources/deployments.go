@@ -104,8 +104,8 @@ func (s *Sources) Block(name string) (*deployconfig.Deployment, hcl.Diagnostics)
 // matches.
 func NotDeclared(config *deployconfig.Config, name string) *hcl.Diagnostic {
 	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The "+
-		"deployments are: %s. To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete "+
-		"it again.",
+		"deployments are: %s. "+
+		"To destroy the objects of one whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
 

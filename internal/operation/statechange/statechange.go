@@ -61,8 +61,7 @@ func (s *State) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		components = []string{"the stack"}
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
-		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.",
-		strings.Join(components, ", ")))}
+		"An earlier apply was cut off, and its changes to %s are not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
 }
 
 // Changed is the result of a change of the state by hand.

@@ -312,8 +312,8 @@ func (s *States) CheckLeft(ctx context.Context) hcl.Diagnostics {
 	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
 	code := CodeLeftDeployment
 	if slices.Equal(left, []string{settings.DefaultDeployment}) {
-		code, remedy = CodeLeftDefault,
-			"It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
+		code, remedy = CodeLeftDefault, "It is the state of applies before there were deployment files: declare a deployment of this name, or "+
+			"give another one that state."
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Deployment block missing",
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}

@@ -97,8 +97,9 @@ func removeCaches(dir string) (removed bool, err error) {
 		return false, nil
 	}
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return false, failure.Error("Working directory behind a link", "%s is a symbolic link, which cairn has not made, and what is kept "+
-			"where it leads could come from anybody. Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, Variable)
+		return false, failure.Error("Working directory behind a link", "%s is a symbolic link, which cairn has not made, and the files in its "+
+			"target could come from anybody. "+
+			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, Variable)
 	}
 	for _, path := range paths {
 		err = errors.Join(err, os.RemoveAll(path)) // of links only the link

@@ -40,7 +40,7 @@ output "second" { value = terraform_data.second.output }
 		b.Errorf("Apply: got %v, want the module's message", diags)
 	}
 	if result == nil {
-		b.Fatal("Apply returned no result, want what was done")
+		b.Fatal("Apply returned no result, want the changes made")
 	}
 	b.acknowledge(apply)
 	if second := result.Outputs["second"]; second.IsKnown() {

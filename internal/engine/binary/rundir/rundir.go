@@ -48,8 +48,7 @@ const (
 )
 
 // ErrUnrecovered says that an apply of the component instance was cut off.
-var ErrUnrecovered = errors.New("an earlier apply of this component was cut off and what it left behind was not recovered yet; recover " +
-	"it first")
+var ErrUnrecovered = errors.New("an earlier apply of this component was cut off and its work was not recovered yet; recover it first")
 
 // Dir is the directory of one run, locked until it is closed or removed. It is for one goroutine at
 // a time.

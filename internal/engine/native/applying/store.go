@@ -63,8 +63,8 @@ func (a *applier) unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs
 // recorded reports the error of the journal, if there is one.
 func (a *applier) recorded(addr stackaddrs.ResourceInstance, err error) bool {
 	return err == nil || a.eval.Diagnostics.AddTo(addr.String(), &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Unusable apply journal", Detail: "What is done with " + addr.String() +
-			" could not be written down: " + err.Error() + ".",
+		Severity: hcl.DiagError, Summary: "Unusable apply journal",
+		Detail: "The work on " + addr.String() + " could not be recorded: " + err.Error() + ".",
 	})
 }
 

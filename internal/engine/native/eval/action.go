@@ -87,7 +87,7 @@ func (r *Resource) Triggers(ctx context.Context, trigger *module.ActionTrigger, 
 		return false, false, r.Module.eval.Diagnostics.AddTo(at.Resource, result.Error("Invalid action trigger condition", detail))
 	}
 	if marks.Contains(result.Value, marks.Ephemeral) {
-		return reject("What triggers an action cannot depend on an ephemeral value, which may be another one when the plan is applied.")
+		return reject("The trigger of an action cannot depend on an ephemeral value, which may be another one when the plan is applied.")
 	}
 	bare, _ := result.Value.UnmarkDeep()
 	value, err := convert.Convert(bare, cty.Bool)

@@ -170,8 +170,8 @@ func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {
 	case !number.IsKnown() && m.eval.opts.Deferral:
 		return Expansion{Mode: ByCount, Unknown: true}, nil
 	case !number.IsKnown():
-		return reject("The number of instances depends on values that are known after apply only. Apply what they come from first, or make the " +
-			"number depend on known values.")
+		return reject("The number of instances depends on values that are known after apply only. Apply the resources that they come from " +
+			"first, or make the number depend on known values.")
 	}
 	n, accuracy := number.AsBigFloat().Int64()
 	if accuracy != 0 || n < 0 {
@@ -190,8 +190,8 @@ func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
 		if m.eval.opts.Deferral {
 			return Expansion{Mode: ByKey, Unknown: true}, nil
 		}
-		return Expansion{}, reject("The keys of the instances depend on values that are known after apply only. Apply what they come from " +
-			"first, or use keys that are known, with values that need not be.")
+		return Expansion{}, reject("The keys of the instances depend on values that are known after apply only. Apply the resources that they " +
+			"come from first, or use keys that are known, with values that need not be.")
 	}
 	value, found := result.Value.Unmark()
 	for mark := range found {

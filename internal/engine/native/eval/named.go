@@ -46,7 +46,7 @@ func (r *Resource) Trigger(ctx context.Context, expr *module.Expr, at Place) (*R
 func (r *Resource) TriggeredAction(ctx context.Context, expr *module.Expr, at Place) (*Action, Named, bool) {
 	m := r.Module
 	ref, named, ok := m.named(ctx, expr, at, func(ref *refs.Reference) bool { return ref.Subject.Kind == refs.Action },
-		"Invalid action reference", "What is triggered is an action of the module, or an instance of one. A key can be count.index or each.key.")
+		"Invalid action reference", "A trigger leads to an action of the module, or to an instance of one. A key can be count.index or each.key.")
 	if !ok {
 		return nil, named, false
 	}

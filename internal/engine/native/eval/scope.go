@@ -114,7 +114,7 @@ type callUse struct {
 func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	m, subject := s.module, ref.Subject
 	if s.at.AtDestroy && !knownAtDestroy(subject.Kind) {
-		return s.reject(ref, "Reference not allowed here", "When an object is destroyed, all else may be gone. What is done then can refer to "+
+		return s.reject(ref, "Reference not allowed here", "When an object is destroyed, all else may be gone. A provisioner can then refer to "+
 			"self, count.index, each.key, path and terraform only.")
 	}
 	switch subject.Kind {

@@ -115,8 +115,8 @@ func (o *Output) exposes(result Result) *hcl.Diagnostic {
 			fmt.Sprintf("The output %q is not declared as ephemeral, and cannot have an ephemeral value.", o.config.Name))
 	case o.module.call == nil && !o.config.Sensitive && marks.Contains(result.Value, marks.Sensitive):
 		diag := result.Error("Output refers to sensitive values", fmt.Sprintf(
-			"The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.",
-			o.config.Name))
+			"The value of output %q is sensitive. Declare that with sensitive = true, or remove the sensitive parts from the "+
+				"expression.", o.config.Name))
 		diag.Subject = o.config.Range.Ptr() // as in terraform: the mistake may be in the declaration
 		return diag
 	}

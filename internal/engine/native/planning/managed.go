@@ -281,7 +281,7 @@ func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
 	return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Instance cannot be destroyed",
 		Detail: t.Address + " has prevent_destroy set, but the plan would destroy its object. To let that happen, remove the argument; " +
-			"otherwise undo what makes the change necessary.",
+			"otherwise undo the change of the configuration that makes it necessary.",
 		Subject: config.Range.Ptr(),
 	})
 }

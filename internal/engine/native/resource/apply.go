@@ -203,8 +203,8 @@ func (r *result) judge(planned cty.Value) {
 	if *answer == cty.NilVal {
 		r.kept, r.doubt = true, true
 		if r.ok {
-			r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has not said what has become of "+r.Address+
-				". That is a mistake in the provider.")
+			r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has returned no new state of "+r.Address+". That is a mistake in "+
+				"the provider.")
 		}
 		return
 	}
