@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/lang/scope"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -44,7 +45,7 @@ type Value struct {
 // Values evaluates the inputs, in the order of their names. The function returns the outputs of a
 // unit that inputs refer to.
 func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Diagnostics) {
-	e := evaluation{in: in, of: map[Origin]Outputs{}}
+	e := evaluation{in: in, of: map[Origin]Outputs{}, locals: scope.Table{"local": scope.Table{}}}
 	references := in.References()
 	var diags hcl.Diagnostics
 	for _, input := range in.Inputs {
@@ -83,9 +84,10 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 }
 
 type evaluation struct {
-	in  *Inputs
-	of  map[Origin]Outputs
-	ctx *hcl.EvalContext
+	in     *Inputs
+	of     map[Origin]Outputs
+	locals scope.Table
+	ctx    *hcl.EvalContext
 
 	diags hcl.Diagnostics // about local values
 }
@@ -109,74 +111,62 @@ func (e *evaluation) check(r Reference) hcl.Diagnostics {
 
 // context makes the scope of all inputs.
 func (e *evaluation) context(references map[string][]Reference) {
-	e.ctx = &hcl.EvalContext{
-		Variables: map[string]cty.Value{"stack": e.stacks(references)},
+	stacks := &hcl.EvalContext{
+		Variables: e.stacks(references).Variables(),
 		Functions: lang.Functions(lang.Options{BaseDir: e.in.Dir, PureOnly: true}),
 	}
-	locals := map[string]cty.Value{}
+	e.ctx = stacks.NewChild()
+	evaluated := map[string]bool{}
 	for _, input := range e.in.Inputs {
 		for _, name := range e.in.localsOf(input.Expr) {
-			e.local(name, locals)
+			e.local(name, evaluated)
 		}
 	}
-	e.ctx.Variables["local"] = object(locals)
+	e.ctx.Variables = e.locals.Variables()
 }
 
 // local evaluates a local value, those that it is made of first. There is no cycle, as [Parse] has
 // made sure.
-func (e *evaluation) local(name string, locals map[string]cty.Value) {
-	if _, known := locals[name]; known {
+func (e *evaluation) local(name string, evaluated map[string]bool) {
+	if evaluated[name] {
 		return
 	}
 	expr := e.in.Locals[name].Expr
 	for _, traversal := range expr.Variables() {
 		if other := localName(traversal); other != "" {
-			e.local(other, locals)
+			e.local(other, evaluated)
 		}
 	}
-	scope := e.ctx.NewChild()
-	scope.Variables = map[string]cty.Value{"local": object(locals)}
-	value, diags := lang.Evaluate(context.Background(), expr, scope)
+	e.ctx.Variables = e.locals.Variables()
+	value, diags := lang.Evaluate(context.Background(), expr, e.ctx)
 	e.diags = e.diags.Extend(diags)
-	locals[name] = value // with errors, an unknown one
+	evaluated[name] = true
+	e.locals.Set(value, "local", name) // with errors, an unknown one
 }
 
-// stacks returns the object behind "stack".
-func (e *evaluation) stacks(references map[string][]Reference) cty.Value {
-	all := map[string]bool{}
+// stacks returns the outputs by their names.
+func (e *evaluation) stacks(references map[string][]Reference) scope.Table {
 	open := map[Origin][]string{} // outputs that are not known by name, but referred to
 	for _, list := range references {
 		for _, r := range list {
 			if e.of[r.Origin].Open {
 				open[r.Origin] = append(open[r.Origin], r.Output)
 			}
-			all[r.Stack] = true
 		}
 	}
-	stacks := map[string]cty.Value{}
-	for name := range all {
-		attributes, deployments := map[string]cty.Value{}, map[string]cty.Value{}
-		for origin, of := range e.of {
-			if origin.Stack != name {
-				continue
-			}
-			outputs := e.outputs(of, open[origin])
-			if origin.Deployment == "" {
-				attributes["output"] = outputs
-			} else {
-				deployments[origin.Deployment] = object(map[string]cty.Value{"output": outputs})
-			}
+	stacks := scope.Table{"stack": scope.Table{}}
+	for origin, of := range e.of {
+		path := []string{"stack", origin.Stack, "output"}
+		if origin.Deployment != "" {
+			path = []string{"stack", origin.Stack, "deployment", origin.Deployment, "output"}
 		}
-		if len(deployments) > 0 {
-			attributes["deployment"] = object(deployments)
-		}
-		stacks[name] = object(attributes)
+		stacks.Set(outputs(of, open[origin]), path...)
 	}
-	return object(stacks)
+	return stacks
 }
 
 // outputs returns the object with the outputs of a unit.
-func (e *evaluation) outputs(of Outputs, open []string) cty.Value {
+func outputs(of Outputs, open []string) cty.Value {
 	values := maps.Clone(of.Values)
 	if values == nil {
 		values = map[string]cty.Value{}
@@ -189,12 +179,5 @@ func (e *evaluation) outputs(of Outputs, open []string) cty.Value {
 			values[name] = cty.DynamicVal
 		}
 	}
-	return object(values)
-}
-
-func object(attributes map[string]cty.Value) cty.Value {
-	if len(attributes) == 0 {
-		return cty.EmptyObjectVal
-	}
-	return cty.ObjectVal(attributes)
+	return cty.ObjectVal(values)
 }
