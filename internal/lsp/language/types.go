@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/lang/scope"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
@@ -164,25 +165,16 @@ func (s *Stack) evaluateType(text string, lookup func(root, name string) cty.Val
 	if expr == nil {
 		return cty.DynamicPseudoType
 	}
-	roots := map[string]map[string]cty.Value{}
-	variables := map[string]cty.Value{}
+	names := scope.Table{}
 	for _, traversal := range expr.Variables() {
 		root := traversal.RootName()
 		if attr, ok := second(traversal).(hcl.TraverseAttr); ok {
-			if roots[root] == nil {
-				roots[root] = map[string]cty.Value{}
-			}
-			roots[root][attr.Name] = lookup(root, attr.Name)
+			names.Set(lookup(root, attr.Name), root, attr.Name)
 		} else {
-			variables[root] = cty.DynamicVal
+			names.Set(cty.DynamicVal, root)
 		}
 	}
-	for root, values := range roots {
-		if _, whole := variables[root]; !whole {
-			variables[root] = cty.ObjectVal(values)
-		}
-	}
-	value, diags := expr.Value(&hcl.EvalContext{Variables: variables, Functions: s.typeFunctions()})
+	value, diags := expr.Value(&hcl.EvalContext{Variables: names.Variables(), Functions: s.typeFunctions()})
 	if diags.HasErrors() {
 		return cty.DynamicPseudoType
 	}
