@@ -4,39 +4,34 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	svchost "github.com/hashicorp/terraform-svchost"
 
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// registryClient asks registries for packages, and for the versions of each package once.
-type registryClient struct {
-	client *registry.Client
-
-	mu struct {
-		sync.Mutex
-		versions map[packageID]*listed
-	}
-}
-
+// listed is the answer of a registry about a package.
 type listed struct {
-	once     sync.Once
 	versions []string
 	err      error
 }
 
+// registryClient asks registries for packages, and for the versions of each package once.
+type registryClient struct {
+	client   *registry.Client
+	versions once.Map[packageID, listed]
+}
+
 func newRegistryClient(client *http.Client, environ []string) *registryClient {
-	r := &registryClient{client: registry.New(client, environ)}
-	r.mu.versions = map[packageID]*listed{}
-	return r
+	return &registryClient{client: registry.New(client, environ)}
 }
 
 // serviceNames are the names of registries in service discovery.
@@ -58,15 +53,11 @@ func (r *registryClient) Versions(ctx context.Context, id packageID) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	entry := r.mu.versions[id]
-	if entry == nil {
-		entry = &listed{}
-		r.mu.versions[id] = entry
-	}
-	r.mu.Unlock()
-	entry.once.Do(func() { entry.versions, entry.err = r.client.Versions(ctx, pkg) })
-	return entry.versions, entry.err
+	found, err := r.versions.Get(ctx, id, func() (listed, error) {
+		versions, err := r.client.Versions(ctx, pkg)
+		return listed{versions, err}, nil // an error is for all who ask: asking again would take as long again
+	})
+	return found.versions, cmp.Or(err, found.err)
 }
 
 // Location returns where the files of a version are.

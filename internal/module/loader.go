@@ -4,15 +4,17 @@
 package module
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"sync"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -77,23 +79,22 @@ type Loader struct {
 	files     *Files               // nil if there are none
 	buffers   map[string][]byte
 
-	mu struct {
-		sync.Mutex
-		dirs  map[string]*directoryEntry
-		trees map[string]*treeEntry
-	}
+	dirs  once.Map[string, loaded[*Directory]] // by path
+	trees once.Map[string, loaded[*Tree]]      // by path
 }
 
-type directoryEntry struct {
-	once  sync.Once
-	dir   *Directory
+// loaded is a result with the mistakes in it.
+type loaded[T any] struct {
+	value T
 	diags hcl.Diagnostics
 }
 
-type treeEntry struct {
-	once  sync.Once
-	tree  *Tree
-	diags hcl.Diagnostics
+func loadOnce[T any](known *once.Map[string, loaded[T]], path string, read func(path string) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
+	found, _ := known.Get(context.Background(), path, func() (loaded[T], error) { //nolint:errcheck // there is none
+		value, diags := read(path)
+		return loaded[T]{value, diags}, nil
+	})
+	return found.value, slices.Clip(found.diags)
 }
 
 // NewLoader returns a loader that has read nothing yet.
@@ -102,14 +103,11 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{
+	return &Loader{
 		base: base, tofu: opts.Tofu, alone: opts.Standalone, terraform: opts.Terraform, actions: opts.Actions,
 		ephemeral: opts.EphemeralOutputs,
 		resolver:  opts.Resolver, files: opts.Files, buffers: opts.Buffers,
 	}
-	l.mu.dirs = map[string]*directoryEntry{}
-	l.mu.trees = map[string]*treeEntry{}
-	return l
 }
 
 // Load reads the module in dir and all the modules that it calls. The caller must not change
@@ -122,16 +120,7 @@ func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	if err != nil {
 		return nil, hcl.Diagnostics{noModule(dir, err.Error())}
 	}
-	l.mu.Lock()
-	entry := l.mu.trees[path]
-	if entry == nil {
-		entry = &treeEntry{}
-		l.mu.trees[path] = entry
-	}
-	l.mu.Unlock()
-
-	entry.once.Do(func() { entry.tree, entry.diags = l.loadTree(path) })
-	return entry.tree, entry.diags[:len(entry.diags):len(entry.diags)]
+	return loadOnce(&l.trees, path, l.loadTree)
 }
 
 // LoadStrict is Load for an engine that evaluates the modules itself: it reports the mistakes, too,
@@ -147,16 +136,7 @@ func (l *Loader) LoadStrict(dir string) (*Tree, hcl.Diagnostics) {
 
 // directory reads the files of one directory.
 func (l *Loader) directory(path string) (*Directory, hcl.Diagnostics) {
-	l.mu.Lock()
-	entry := l.mu.dirs[path]
-	if entry == nil {
-		entry = &directoryEntry{}
-		l.mu.dirs[path] = entry
-	}
-	l.mu.Unlock()
-
-	entry.once.Do(func() { entry.dir, entry.diags = l.readDirectory(path) })
-	return entry.dir, entry.diags[:len(entry.diags):len(entry.diags)]
+	return loadOnce(&l.dirs, path, l.readDirectory)
 }
 
 func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {

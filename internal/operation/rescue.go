@@ -103,8 +103,8 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept, _ := engines.KeptBy(context.Background(), s.run.stack.opened.session,
-		s.run.recovery.secret) //nolint:errcheck // components that it cannot list are in no known place
+	session, secret := s.run.stack.opened.session, s.run.recovery.secret
+	kept, _ := engines.KeptBy(context.Background(), session, secret) //nolint:errcheck // components that it cannot list are in no known place
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {

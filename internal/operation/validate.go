@@ -19,15 +19,15 @@ import (
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the
 // engine or providers cannot be had, that is an error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
-	if config, _ := s.sources.Config(); config != nil &&
-		(checks{s, config}).unsupported(ctx).HasErrors() { //nolint:errcheck // the others are among those of the steps
+	read, _ := s.sources.Config() //nolint:errcheck // its mistakes are among those of the steps
+	if read != nil && (checks{s, read}).unsupported(ctx).HasErrors() {
 		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
 	}
 	opts, diags := s.Runtime(ctx)
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.Validate(ctx, opts))
 	}
-	config, _ := s.sources.Config() //nolint:errcheck // the errors are among those of Runtime
+	config, _ := s.sources.Config() //nolint:errcheck // read again by Runtime, whose diagnostics have its mistakes
 	return checks{s, config}.withDeployments(diags)
 }
 

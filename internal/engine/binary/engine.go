@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -78,8 +80,12 @@ type Session struct {
 	plugins  *providers.Pool
 	works    *engine.Works
 
-	installer *install.Installer
-	dataDirs  sync.Mutex // is held while one is made
+	installer     *install.Installer
+	dataDirs      sync.Mutex // is held while one is made
+	installations atomic.Int64
+
+	installed once.Map[int64, *providerSchemas] // by installations
+	validated once.Map[string, hcl.Diagnostics] // by directory of the root module
 
 	shared      *Shared
 	schemaCache schemacache.Cache
@@ -88,11 +94,9 @@ type Session struct {
 
 	mu struct {
 		sync.Mutex
-		hashes  map[string]fingerprintedHash // by module directory
-		valid   map[string]*onceValue[hcl.Diagnostics]
-		schemas *onceValue[*providerSchemas]
-		kept    map[engine.WorkID]keptRun
-		left    map[engine.WorkID]*leftRun // see Unfinished
+		hashes map[string]fingerprintedHash // by module directory
+		kept   map[engine.WorkID]keptRun
+		left   map[engine.WorkID]*leftRun // see Unfinished
 
 		purpose engine.Purpose // see Bind
 	}
@@ -105,18 +109,6 @@ var (
 )
 
 type fingerprintedHash struct{ fingerprint, hash string }
-
-// onceValue computes a value once, for all callers that need it at the same time.
-type onceValue[T any] struct {
-	once  sync.Once
-	value T
-	err   error
-}
-
-func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
-	o.once.Do(func() { o.value, o.err = compute() })
-	return o.value, o.err
-}
 
 // New returns an engine that keeps its files in the working directory of one stack. The binary is
 // started only if it was not used before. Ending ctx ends only the question for the version.
@@ -210,8 +202,6 @@ func (e *Engine) open(opts engine.SessionOptions, at *install.Dir) (*Session, er
 		Hashes: &e.opts.Shared.hashes, Fetched: &e.opts.Shared.fetched, Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
 	s.mu.hashes = map[string]fingerprintedHash{}
-	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
-	s.mu.schemas = &onceValue[*providerSchemas]{}
 	s.mu.kept = map[engine.WorkID]keptRun{}
 	s.mu.left = map[engine.WorkID]*leftRun{}
 	return s, nil

@@ -17,7 +17,7 @@ func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*eng
 	result, diags := e.installer.Prepare(ctx, req)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.mu.schemas = &onceValue[*providerSchemas]{} // there may be other packages now
+	e.installations.Add(1) // there may be other packages now
 	return result, diags
 }
 

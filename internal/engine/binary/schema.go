@@ -82,18 +82,7 @@ func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provid
 // schemas returns the schemas of all installed providers. The binary is asked once for each package
 // of a provider.
 func (e *Session) schemas(ctx context.Context) (*providerSchemas, error) {
-	e.mu.Lock()
-	once := e.mu.schemas
-	e.mu.Unlock()
-	schemas, err := once.get(func() (*providerSchemas, error) { return e.loadSchemas(ctx) })
-	if err != nil { // may work the next time
-		e.mu.Lock()
-		if e.mu.schemas == once {
-			e.mu.schemas = &onceValue[*providerSchemas]{}
-		}
-		e.mu.Unlock()
-	}
-	return schemas, err
+	return e.installed.Get(ctx, e.installations.Load(), func() (*providerSchemas, error) { return e.loadSchemas(ctx) })
 }
 
 func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {

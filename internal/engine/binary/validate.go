@@ -38,7 +38,7 @@ func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 		return nil
 	}
 	diags, err := e.validateOnce(ctx, tree)
-	diags = diags[:len(diags):len(diags)]
+	diags = slices.Clip(diags)
 	if err != nil {
 		diags = diags.Append(failure.Of("Module validation failed", err))
 	}
@@ -47,14 +47,7 @@ func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 
 // validateOnce is validateAll, once for each module.
 func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
-	e.mu.Lock()
-	once := e.mu.valid[tree.Root.Dir]
-	if once == nil {
-		once = &onceValue[hcl.Diagnostics]{}
-		e.mu.valid[tree.Root.Dir] = once
-	}
-	e.mu.Unlock()
-	return once.get(func() (hcl.Diagnostics, error) { return e.validateAll(ctx, tree) })
+	return e.validated.Get(ctx, tree.Root.Dir, func() (hcl.Diagnostics, error) { return e.validateAll(ctx, tree) })
 }
 
 // validateAll finds all mistakes in a tree. A tree without any takes one process.

@@ -110,7 +110,7 @@ func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, err
 		}
 	}
 	file := binaryFile{path, stat.Size(), stat.ModTime().UnixNano()}
-	info, err := i.Known.ask(file, func() (engine.Info, error) { return askVersion(ctx, path, i.Environ) })
+	info, err := i.Known.ask(ctx, file, func() (engine.Info, error) { return askVersion(ctx, path, i.Environ) })
 	if err != nil {
 		return engine.Info{}, err
 	}

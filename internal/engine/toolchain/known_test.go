@@ -23,7 +23,7 @@ func TestKnown(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if info, err := known.ask(binaryFile{"a", 1, 1}, ask); err != nil || info.Name != Tofu {
+			if info, err := known.ask(t.Context(), binaryFile{"a", 1, 1}, ask); err != nil || info.Name != Tofu {
 				t.Errorf("ask = %v, %v", info, err)
 			}
 		})
@@ -33,7 +33,7 @@ func TestKnown(t *testing.T) {
 		t.Errorf("one binary was asked %d times", got)
 	}
 	for _, other := range []binaryFile{{"a", 2, 1}, {"a", 1, 2}, {"b", 1, 1}} {
-		if _, err := known.ask(other, ask); err != nil {
+		if _, err := known.ask(t.Context(), other, ask); err != nil {
 			t.Error(err)
 		}
 	}
@@ -41,10 +41,10 @@ func TestKnown(t *testing.T) {
 		t.Errorf("four binaries were asked %d times", got)
 	}
 	broken := errors.New("broken")
-	if _, err := known.ask(binaryFile{"c", 1, 1}, func() (engine.Info, error) { return engine.Info{}, broken }); !errors.Is(err, broken) {
+	if _, err := known.ask(t.Context(), binaryFile{"c", 1, 1}, func() (engine.Info, error) { return engine.Info{}, broken }); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
-	if _, err := known.ask(binaryFile{"c", 1, 1}, ask); err != nil {
+	if _, err := known.ask(t.Context(), binaryFile{"c", 1, 1}, ask); err != nil {
 		t.Errorf("the error is remembered: %v", err)
 	}
 }
