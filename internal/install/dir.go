@@ -23,6 +23,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -41,11 +42,8 @@ type Dir struct {
 // In returns the place in the working directory of a stack.
 func In(workDir string) Dir {
 	dir := filepath.Join(workDir, "init")
-	return Dir{dir, filepath.Join(dir, locks.FileName), filepath.Join(dir, DataDir, "providers"), filepath.Join(dir, "packages.json")}
+	return Dir{dir, filepath.Join(dir, locks.FileName), filepath.Join(dir, initdir.DataDir, "providers"), filepath.Join(dir, "packages.json")}
 }
-
-// DataDir is the name of the directory that init installs to, unless TF_DATA_DIR is another one.
-const DataDir = ".terraform"
 
 // Lock returns a lock of the stack with the checksums for this platform, which the stack's lock
 // file lacks if it was not to be changed: these are in the copy.

@@ -11,43 +11,25 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// RootModule is a root module in its own directory, where init was run.
-type RootModule struct {
-	Dir     string // absolute
-	DataDir string // TF_DATA_DIR as its environment has it; "" for the usual one
-}
-
-// installation is where init has installed providers. The hashes of packages are remembered next to
-// them.
-func (m RootModule) installation() *install.Dir {
-	data := m.DataDir
-	if data == "" {
-		data = install.DataDir
-	}
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(m.Dir, data)
-	}
-	return &install.Dir{
-		LockFile:  filepath.Join(m.Dir, locks.FileName),
-		Providers: filepath.Join(data, "providers"),
-		Hashes:    filepath.Join(data, "cairn-packages.json"),
-	}
-}
-
-// ReadRootPlan decodes the plan file of a root module by the schemas of its providers, without
-// which nobody knows all that is sensitive in it. The binary is asked for schemas that are not
-// kept.
+// ReadRootPlan decodes the plan file of the root module in a directory, whose path is absolute, by
+// the schemas of the providers that init has installed there: without these nobody knows all that
+// is sensitive in it. The binary is asked for schemas that are not kept.
 //
 // Errors: a [*planfile.FormatError] if only the engine can read the file, as one that is encrypted;
 // that schemas are missing or cannot be read.
-func (e *Engine) ReadRootPlan(ctx context.Context, root RootModule, file []byte) (_ *planfile.Plan, err error) {
-	session, err := e.open(engine.SessionOptions{StackDir: root.Dir}, root.installation())
+func (e *Engine) ReadRootPlan(ctx context.Context, root initdir.Dir, file []byte) (_ *planfile.Plan, err error) {
+	session, err := e.open(engine.SessionOptions{StackDir: root.Path}, &install.Dir{
+		LockFile:  filepath.Join(root.Path, locks.FileName),
+		Providers: filepath.Join(root.DataDir(), "providers"),
+		Hashes:    filepath.Join(root.DataDir(), "cairn-packages.json"), // remembered next to them
+	})
 	if err != nil {
 		return nil, err
 	}

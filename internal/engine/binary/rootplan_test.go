@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -44,7 +45,7 @@ resource "fake_everything" "x" { secret = "hunter2" }
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := RootModule{Dir: dir, DataDir: "data"}
+	root := initdir.Dir{Path: dir, Environ: []string{"TF_DATA_DIR=data"}}
 	for _, how := range []string{"by asking", "by what was kept"} {
 		plan, err := e.ReadRootPlan(t.Context(), root, file)
 		if err != nil {
@@ -63,7 +64,7 @@ resource "fake_everything" "x" { secret = "hunter2" }
 	if _, err := e.ReadRootPlan(t.Context(), root, []byte("encrypted")); !errors.As(err, new(*planfile.FormatError)) {
 		t.Errorf("file that is no plan: %v, want a FormatError", err)
 	}
-	if _, err := e.ReadRootPlan(t.Context(), RootModule{Dir: dir}, file); err == nil {
+	if _, err := e.ReadRootPlan(t.Context(), initdir.Dir{Path: dir}, file); err == nil {
 		t.Error("a plan was read without the schemas of its providers")
 	}
 }

@@ -8,90 +8,63 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/process"
 )
-
-// backend is where the state of a root module is, in a form that means the same in every directory.
-type backend struct {
-	kind   string         // such as "s3"
-	config map[string]any // its arguments, without those that are null
-}
-
-// localBackend is the type of backends whose states are files.
-const localBackend = "local"
-
-// path returns an argument of a local backend.
-func (b *backend) path(argument string) string { return b.config[argument].(string) } //nolint:forcetypeassert // see [rootWork.backend]
 
 // backendPaths are the arguments that are paths of files, at any depth, of the backends that leave
 // all but the state to the engine: the public documentation of terraform and OpenTofu lists them.
 // Those of other backends, as "remote" and "cloud", run plans elsewhere, or are not known.
 var backendPaths = map[string][]string{
-	"azurerm":    {"client_certificate_path", "client_id_file_path", "client_secret_file_path", "oidc_token_file_path"},
-	"consul":     {"ca_file", "cert_file", "key_file"},
-	"cos":        {},
-	"gcs":        {"credentials"}, // or the contents of such a file
-	"http":       {},
-	"kubernetes": {"config_path", "config_paths"},
-	localBackend: {"path", "workspace_dir"},
-	"oss":        {"shared_credentials_file"},
-	"pg":         {},
-	"s3":         {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
+	"azurerm":            {"client_certificate_path", "client_id_file_path", "client_secret_file_path", "oidc_token_file_path"},
+	"consul":             {"ca_file", "cert_file", "key_file"},
+	"cos":                {},
+	"gcs":                {"credentials"}, // or the contents of such a file
+	"http":               {},
+	"kubernetes":         {"config_path", "config_paths"},
+	initdir.LocalBackend: {}, // whose paths are made absolute by themselves
+	"oss":                {"shared_credentials_file"},
+	"pg":                 {},
+	"s3":                 {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
 }
 
 // relativeCertificate matches a parameter that names a file by a relative path in a text with the
 // parameters of a connection to PostgreSQL.
 var relativeCertificate = regexp.MustCompile(`ssl(rootcert|cert|key)=[^/&\s]`)
 
-// backend returns where the state of the module is, from the record of init.
+// dir is the directory of the module as the engine sees it.
+func (r *Root) dir() initdir.Dir { return initdir.Dir{Path: r.opts.Dir, Environ: r.opts.Environ} }
+
+// backend returns where the state of the module is, from the record of init, in a form that means
+// the same in every directory. Arguments that are null are left out.
 //
 // Errors: a [*WaitError] for a backend that may mean something else in another directory.
-func (w *rootWork) backend() (*backend, error) {
-	found := &backend{kind: localBackend, config: map[string]any{}}
-	text, err := os.ReadFile(filepath.Join(w.dataDir(), "terraform.tfstate"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // the default backend
-	case err != nil:
-		return nil, err
-	default:
-		var recorded struct {
-			Backend *struct {
-				Type   string         `json:"type"`
-				Config map[string]any `json:"config"`
-			} `json:"backend"`
-		}
-		if err := json.Unmarshal(text, &recorded); err != nil {
-			return nil, waitFor("the record that init has made of its backend is not understood")
-		}
-		if recorded.Backend != nil {
-			found.kind, found.config = recorded.Backend.Type, withoutNulls(recorded.Backend.Config)
-		}
+func (w *rootWork) backend() (initdir.Backend, error) {
+	found, err := w.dir().Backend()
+	if err != nil {
+		return found, waitFor("the record of its backend cannot be read: %s", failure.Reason(err))
 	}
-	paths, known := backendPaths[found.kind]
+	paths, known := backendPaths[found.Type]
 	if !known {
-		return nil, waitFor("a working copy cannot use its backend %q", found.kind)
+		return found, waitFor("a working copy cannot use its backend %q", found.Type)
 	}
-	if connection, _ := found.config["conn_str"].(string); relativeCertificate.MatchString(connection) {
-		return nil, waitFor("the connection of its backend %q names a file by a relative path", found.kind)
+	if relativeCertificate.MatchString(found.Text("conn_str")) {
+		return found, waitFor("the connection of its backend %q names a file by a relative path", found.Type)
 	}
-	if found.kind == localBackend {
-		for name, path := range map[string]string{"path": "terraform.tfstate", "workspace_dir": "terraform.tfstate.d"} {
-			if given, _ := found.config[name].(string); given == "" {
-				found.config[name] = path
-			}
-		}
+	found.Config = withoutNulls(found.Config)
+	for name, value := range found.Config {
+		found.Config[name] = w.absolutePaths(paths, name, value)
 	}
-	for name, value := range found.config {
-		found.config[name] = w.absolutePaths(found.kind, paths, name, value)
+	if found.Type == initdir.LocalBackend {
+		places := w.dir().Local(found.Text("path"), found.Text("workspace_dir"))
+		found.Config["path"], found.Config["workspace_dir"] = places.File, places.Workspaces
 	}
 	return found, nil
 }
@@ -113,24 +86,24 @@ func withoutNulls(config map[string]any) map[string]any {
 
 // absolutePaths returns the value of an argument of a backend with absolute paths in place of those
 // that are relative to the module.
-func (w *rootWork) absolutePaths(kind string, paths []string, name string, value any) any {
+func (w *rootWork) absolutePaths(paths []string, name string, value any) any {
 	switch value := value.(type) {
 	case string:
 		if !slices.Contains(paths, name) || filepath.IsAbs(value) || strings.HasPrefix(value, "~") {
 			return value
 		}
 		path := filepath.Join(w.opts.Dir, value)
-		if _, err := os.Stat(path); err != nil && kind != localBackend { // contents in place of a path, or the engine reports it missing
+		if _, err := os.Stat(path); err != nil { // contents in place of a path, or the engine reports it missing
 			return value
 		}
 		return path
 	case []any:
 		for i, element := range value {
-			value[i] = w.absolutePaths(kind, paths, name, element)
+			value[i] = w.absolutePaths(paths, name, element)
 		}
 	case map[string]any:
 		for inner, element := range value {
-			value[inner] = w.absolutePaths(kind, paths, inner, element)
+			value[inner] = w.absolutePaths(paths, inner, element)
 		}
 	}
 	return value
@@ -148,7 +121,7 @@ func (w *rootWork) initCopy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(map[string]any{"terraform": map[string]any{"backend": map[string]any{backend.kind: backend.config}}})
+	text, err := json.Marshal(map[string]any{"terraform": map[string]any{"backend": map[string]any{backend.Type: backend.Config}}})
 	if err != nil {
 		return err
 	}
@@ -180,19 +153,12 @@ func (w *rootWork) backupFile() (string, error) {
 // that keeps it elsewhere.
 func (w *rootWork) localState() (string, error) {
 	backend, err := w.backend()
-	if err != nil || backend.kind != localBackend {
+	if err != nil || backend.Type != initdir.LocalBackend {
 		return "", err
 	}
-	name := environ.Get(w.opts.Environ, WorkspaceVariable)
-	if name == "" {
-		selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		name = strings.TrimSpace(string(selected))
+	workspace, err := w.dir().Workspace()
+	if err != nil {
+		return "", err
 	}
-	if name == "" || name == "default" {
-		return backend.path("path"), nil
-	}
-	return filepath.Join(backend.path("workspace_dir"), name, "terraform.tfstate"), nil
+	return w.dir().Local(backend.Text("path"), backend.Text("workspace_dir")).Of(workspace), nil
 }

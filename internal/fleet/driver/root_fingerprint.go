@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
@@ -62,7 +61,8 @@ func (w *rootWork) configHash() (string, error) {
 
 // stateVersion asks the engine for the state, of which nothing else is kept.
 func (w *rootWork) stateVersion() (planfile.StateVersion, error) {
-	version := planfile.StateVersion{File: w.stateFile()}
+	file, _ := w.localState() //nolint:errcheck // it is not known then, as for a backend that keeps the state elsewhere
+	version := planfile.StateVersion{File: planfile.StatePlace(file)}
 	var stdout bytes.Buffer
 	err := w.Processes.Run(process.Command{
 		Program: w.Engine, Args: []string{"state", "pull"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: io.Discard,
@@ -82,16 +82,4 @@ func (w *rootWork) stateVersion() (planfile.StateVersion, error) {
 	}
 	version.Lineage, version.Serial = state.Lineage, state.Serial
 	return version, nil
-}
-
-// stateFile returns the file with the state; "" if that is in none, or not known.
-func (w *rootWork) stateFile() string {
-	backend, err := w.backend()
-	if err != nil || backend.kind != localBackend {
-		return ""
-	}
-	if w.opts.Workspace != "" && w.opts.Workspace != "default" {
-		return planfile.StatePlace(filepath.Join(backend.path("workspace_dir"), w.opts.Workspace, "terraform.tfstate"))
-	}
-	return planfile.StatePlace(backend.path("path"))
 }

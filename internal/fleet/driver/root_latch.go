@@ -21,8 +21,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -146,18 +146,6 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 	return tree, nil
 }
 
-// dataDir is the directory in which init has installed the providers and modules of the module.
-func (w *rootWork) dataDir() string {
-	dir := environ.Get(w.opts.Environ, "TF_DATA_DIR")
-	if dir == "" {
-		dir = ".terraform"
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(w.opts.Dir, dir)
-	}
-	return dir
-}
-
 // buildCopy lays out the working copy.
 func (w *rootWork) buildCopy() error {
 	tree, err := w.latchable()
@@ -199,13 +187,13 @@ func (w *rootWork) fillDataDir(manifest []byte) error {
 	if err := os.WriteFile(filepath.Join(modules, "modules.json"), manifest, 0o600); err != nil {
 		return err
 	}
-	providers := filepath.Join(w.dataDir(), "providers")
+	providers := filepath.Join(w.dir().DataDir(), "providers")
 	if _, err := os.Stat(providers); err == nil {
 		if err := os.Symlink(providers, filepath.Join(data, "providers")); err != nil {
 			return err
 		}
 	}
-	selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
+	selected, err := os.ReadFile(filepath.Join(w.dir().DataDir(), "environment"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -226,7 +214,7 @@ func (r *Root) removeCopy() {
 // inCopy returns the arguments and the environment of a command that runs in the working copy, for
 // path.cwd in the directory of the module.
 func (w *rootWork) inCopy(args []string) (inCopy, env []string) {
-	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), append(slices.Clone(w.opts.Environ), "TF_DATA_DIR="+w.copyDataDir())
+	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), append(slices.Clone(w.opts.Environ), initdir.DataDirVariable+"="+w.copyDataDir())
 }
 
 // autoVarFiles are the files with values of variables that the engine would find in the directory

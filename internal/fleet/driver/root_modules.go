@@ -29,7 +29,7 @@ type installedModule struct {
 
 // installedModules returns nil if init has recorded no modules.
 func (w *rootWork) installedModules() stackconfig.Resolver {
-	packages := filepath.Join(w.dataDir(), "modules")
+	packages := filepath.Join(w.dir().DataDir(), "modules")
 	text, err := os.ReadFile(filepath.Join(packages, "modules.json"))
 	if err != nil {
 		return nil

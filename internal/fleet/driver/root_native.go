@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -102,7 +103,7 @@ func (w *rootWork) isSpecial() bool {
 // priorState reads the state. It is false if that is not in a file, or in one that only the engine
 // understands.
 func (w *rootWork) priorState() (state engine.State, ok bool) {
-	if w.opts.Workspace != "" && environ.Get(w.opts.Environ, WorkspaceVariable) == "" {
+	if w.opts.Workspace != "" && environ.Get(w.opts.Environ, initdir.WorkspaceVariable) == "" {
 		w.useWorkspace()
 	}
 	file, err := w.localState()
@@ -201,7 +202,7 @@ func (w *rootWork) installedPackages(described *engine.Module) (packages []engin
 	if diags.HasErrors() {
 		return nil, true
 	}
-	dir := packagecache.Dir{Path: filepath.Join(w.dataDir(), "providers"), Platform: release.CurrentPlatform}
+	dir := packagecache.Dir{Path: filepath.Join(w.dir().DataDir(), "providers"), Platform: release.CurrentPlatform}
 	for provider, constraints := range required {
 		lock := locked.Provider(provider)
 		if lock == nil || slices.ContainsFunc(constraints, func(text string) bool { return !isAllowed(lock.Version.String(), text) }) {

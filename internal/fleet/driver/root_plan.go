@@ -17,7 +17,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -85,7 +84,7 @@ func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Pl
 	if err != nil {
 		return nil
 	}
-	plan, err := e.ReadRootPlan(ctx, binary.RootModule{Dir: w.opts.Dir, DataDir: environ.Get(w.opts.Environ, "TF_DATA_DIR")}, file)
+	plan, err := e.ReadRootPlan(ctx, w.dir(), file)
 	if err != nil {
 		return nil
 	}

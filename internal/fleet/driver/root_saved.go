@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -86,7 +87,7 @@ func (w *rootWork) saveLatched() error {
 		return err
 	}
 	plan := LatchedPlan{Version: latchedVersion, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
-	if backend.kind == localBackend {
+	if backend.Type == initdir.LocalBackend {
 		plan.Dir = w.opts.Dir
 	}
 	for name, value := range w.latch.planned {

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
@@ -64,7 +65,7 @@ func (w *rootWork) initialize(ctx context.Context) error {
 // Later commands name it nevertheless: others may select another one in the same directory
 // meanwhile.
 func (w *rootWork) selectWorkspace(ctx context.Context) error {
-	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, WorkspaceVariable) == w.opts.Workspace {
+	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, initdir.WorkspaceVariable) == w.opts.Workspace {
 		return nil
 	}
 	if err := w.either(ctx, []string{"workspace", "select", "-or-create=true", w.opts.Workspace}, "Workspace not selected"); err != nil {
@@ -99,12 +100,8 @@ func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
 }
 
 func (w *rootWork) useWorkspace() {
-	w.opts.Environ = append(slices.Clone(w.opts.Environ), WorkspaceVariable+"="+w.opts.Workspace)
+	w.opts.Environ = append(slices.Clone(w.opts.Environ), initdir.WorkspaceVariable+"="+w.opts.Workspace)
 }
-
-// WorkspaceVariable is the environment variable that names a workspace to all commands of an
-// engine, whichever one is selected.
-const WorkspaceVariable = "TF_WORKSPACE"
 
 // either runs a command that reports data only with newer engines; others refuse the option before
 // they do anything else. The summary is for a failure of which there are texts only.

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 
@@ -127,6 +128,6 @@ func (f *finder) ownBefore(u *rollout.Unit) settings.Upstreams {
 // isOf reports whether a place from which others take values is that of a unit. Its paths are
 // absolute.
 func isOf(from settings.Upstream, u *rollout.Unit, state location) bool {
-	return from.Stack != "" && absolute(from.Stack) == absolute(u.Home) ||
-		from.State != "" && state.file != "" && absolute(from.State) == state.file
+	return from.Stack != "" && planfile.StatePlace(from.Stack) == planfile.StatePlace(u.Home) ||
+		from.State != "" && state.file != "" && planfile.StatePlace(from.State) == state.file
 }

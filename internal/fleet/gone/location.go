@@ -22,10 +22,12 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -34,11 +36,8 @@ type location struct {
 	name string // that only the same state has; "" if that is not known
 	file string // absolute path, "" if it is in none
 
-	backend *localBackend // of a root module whose state is in a file
+	backend *initdir.Local // of a root module whose state is in a file
 }
-
-// localBackend is the place of the states of a root module's workspaces. The paths are absolute.
-type localBackend struct{ file, dir string }
 
 // stateOf returns the location of a unit's state: the state of a unit of the base is where it was.
 func stateOf(u *rollout.Unit) (location, hcl.Diagnostics) {
@@ -67,19 +66,8 @@ func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	if file == "" {
 		return location{}, nil // the mistake is reported by the work that opens it
 	}
-	file = absolute(file)
+	file = planfile.StatePlace(file)
 	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
-}
-
-func absolute(file string) string {
-	if abs, err := filepath.Abs(file); err == nil {
-		file = abs
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(file))
-	if err != nil {
-		return file
-	}
-	return filepath.Join(dir, filepath.Base(file))
 }
 
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
@@ -102,13 +90,13 @@ func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 		}
 		return location{name: fmt.Sprintf("%s %v %s %s", block.Type, block.Labels, settings, workspace)}, nil
 	}
-	local := localBackend{file: "terraform.tfstate", dir: "terraform.tfstate.d"}
+	var path, dir string
 	if block != nil {
 		attributes, diags := block.Body.JustAttributes()
 		if diags.HasErrors() {
 			return location{}, diags
 		}
-		for name, to := range map[string]*string{"path": &local.file, "workspace_dir": &local.dir} {
+		for name, to := range map[string]*string{"path": &path, "workspace_dir": &dir} {
 			if attribute := attributes[name]; attribute != nil {
 				value, _ := attribute.Expr.Value(nil) //nolint:errcheck // it is not known then
 				if value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
@@ -120,16 +108,8 @@ func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 			}
 		}
 	}
-	for _, at := range []*string{&local.file, &local.dir} {
-		if !filepath.IsAbs(*at) {
-			*at = filepath.Join(home(u), *at)
-		}
-	}
-	file := local.file
-	if workspace != rollout.DefaultWorkspace {
-		file = filepath.Join(local.dir, workspace, "terraform.tfstate")
-	}
-	file = absolute(file)
+	local := initdir.Dir{Path: home(u)}.Local(path, dir)
+	file := planfile.StatePlace(local.Of(workspace))
 	return location{name: "root " + file, file: file, backend: &local}, nil
 }
 
@@ -169,8 +149,8 @@ func (f *finder) keepRootStates() hcl.Diagnostics {
 		}
 		file := hclwrite.NewEmptyFile()
 		backend := file.Body().AppendNewBlock("terraform", nil).Body().AppendNewBlock("backend", []string{"local"}).Body()
-		backend.SetAttributeValue("path", cty.StringVal(state.backend.file))
-		backend.SetAttributeValue("workspace_dir", cty.StringVal(state.backend.dir))
+		backend.SetAttributeValue("path", cty.StringVal(state.backend.File))
+		backend.SetAttributeValue("workspace_dir", cty.StringVal(state.backend.Workspaces))
 		if err := f.override(u, file.Bytes()); err != nil {
 			return failure.Diagnostics(fmt.Errorf("the copy of %s: %w", u.Name, err))
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/operation"
 )
 
@@ -104,7 +105,7 @@ func Environment(u *Unit) []string {
 	env = append(env, "TF_IN_AUTOMATION=1")
 	env = append(env, u.Env...)
 	if u.Workspace != "" {
-		env = append(env, driver.WorkspaceVariable+"=") // which would forbid to select one
+		env = append(env, initdir.WorkspaceVariable+"=") // which would forbid to select one
 	}
 	return env
 }

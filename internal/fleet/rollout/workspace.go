@@ -4,14 +4,11 @@
 package rollout
 
 import (
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/cairnstacks/cairn/internal/environ"
-	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/initdir"
 )
 
 // OtherWorkspace returns a chosen root module that is to be worked on in its default workspace
@@ -23,7 +20,7 @@ import (
 func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 	for _, n := range w.Chosen() {
 		u := &w.Units[n]
-		if u.Kind != Root || u.Workspace != "" || w.selectsIn(u.Dir) || variable(u, driver.WorkspaceVariable) != "" {
+		if u.Kind != Root || u.Workspace != "" || w.selectsIn(u.Dir) {
 			continue
 		}
 		if selected := selectedIn(u); selected != "" && selected != DefaultWorkspace {
@@ -34,47 +31,27 @@ func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 }
 
 // DefaultWorkspace is the name of the workspace that every root module has.
-const DefaultWorkspace = "default"
+const DefaultWorkspace = initdir.DefaultWorkspace
 
 // selectsIn reports whether a unit selects its workspace in a directory, so that all others must.
 func (w *Work) selectsIn(dir string) bool {
 	return slices.ContainsFunc(w.Units, func(u Unit) bool { return u.Dir == dir && u.Workspace != "" })
 }
 
-// selectedIn returns the workspace that was selected in the directory of a unit, "" if none was or
-// if that means something else.
+// selectedIn returns the workspace that was selected in the directory of a unit and that commands
+// work on there; "" if there is none or if that means something else.
 func selectedIn(u *Unit) string {
-	data := variable(u, "TF_DATA_DIR")
-	if data == "" {
-		data = ".terraform"
-	}
-	if !filepath.IsAbs(data) {
-		data = filepath.Join(u.Dir, data)
-	}
-	name, err := os.ReadFile(filepath.Join(data, "environment"))
-	if err != nil {
-		return "" // nothing was selected, or the engine will report the mistake
-	}
-	var initialized struct {
-		Backend struct {
-			Type string `json:"type"`
-		} `json:"backend"`
-	}
-	if content, err := os.ReadFile(filepath.Join(data, "terraform.tfstate")); err == nil {
-		if err := json.Unmarshal(content, &initialized); err != nil {
-			return ""
-		}
-	}
-	if slices.Contains([]string{"cloud", "remote"}, initialized.Backend.Type) {
+	dir := initdir.Dir{Path: u.Dir, Environ: slices.Concat(os.Environ(), u.Env)}
+	if environ.Get(dir.Environ, initdir.WorkspaceVariable) != "" {
 		return ""
 	}
-	return strings.TrimSpace(string(name))
-}
-
-// variable returns a variable of the environment of a unit.
-func variable(u *Unit, name string) string {
-	if value, set := environ.LookUp(u.Env, name); set {
-		return value
+	name, err := dir.Selected()
+	if err != nil {
+		return "" // the engine will report the mistake
 	}
-	return os.Getenv(name)
+	backend, err := dir.Backend()
+	if err != nil || slices.Contains([]string{"cloud", "remote"}, backend.Type) {
+		return ""
+	}
+	return name
 }

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/initdir"
 )
 
 // maxState is how large a state may be that is read over HTTP.
@@ -29,14 +29,8 @@ const maxState = 256 << 20
 // readLocal reads a file. Workspaces other than the default one have theirs in a directory beside
 // it.
 func readLocal(_ context.Context, opts Options, args map[string]string, workspace string) ([]byte, error) {
-	path := orDefault(args["path"], "terraform.tfstate")
-	if workspace != defaultWorkspace {
-		path = filepath.Join(orDefault(args["workspace_dir"], "terraform.tfstate.d"), workspace, "terraform.tfstate")
-	}
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(opts.Dir, path)
-	}
-	text, err := os.ReadFile(path)
+	local := initdir.Dir{Path: opts.Dir}.Local(orDefault(args["path"], ""), orDefault(args["workspace_dir"], ""))
+	text, err := os.ReadFile(local.Of(workspace))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -52,7 +46,7 @@ var httpArguments = []string{
 // readHTTP gets a state from an address. Settings that are not among the arguments come from the
 // environment.
 func readHTTP(ctx context.Context, opts Options, args map[string]string, workspace string) ([]byte, error) {
-	if workspace != defaultWorkspace {
+	if workspace != initdir.DefaultWorkspace {
 		return nil, errWorkspace
 	}
 	get := func(name string) string {

@@ -14,15 +14,13 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // remoteType is the only type of data sources: the outputs in a stored state.
 const remoteType = "terraform_remote_state"
-
-// defaultWorkspace is the one that always exists.
-const defaultWorkspace = "default"
 
 const (
 	summaryBackend  = "Invalid backend configuration"
@@ -139,7 +137,7 @@ func workspaceOf(config cty.Value) string {
 	if workspace := config.GetAttr("workspace"); !workspace.IsNull() && workspace.AsString() != "" {
 		return workspace.AsString()
 	}
-	return defaultWorkspace
+	return initdir.DefaultWorkspace
 }
 
 // outputsOf returns the outputs of a state, and defaults where it has none.
@@ -163,7 +161,7 @@ func outputsOf(text []byte, defaults cty.Value) (cty.Value, error) {
 }
 
 // errWorkspace is the error of a backend without workspaces.
-var errWorkspace = errors.New("the backend has no other workspaces than " + defaultWorkspace)
+var errWorkspace = errors.New("the backend has no other workspaces than " + initdir.DefaultWorkspace)
 
 // orDefault returns an argument, or its default if it is empty.
 func orDefault(value, other string) string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // How long the lock of a file is waited for, and how often it is tried.
@@ -68,9 +69,12 @@ func lock(ctx context.Context, file *os.File) error {
 	}
 }
 
+// maxLockInfo is how much is read of a description of a lock.
+const maxLockInfo = 4 << 20
+
 // holder names the holder of the lock of a state, if that is known.
 func holder(path string) string {
-	text, err := readSmall(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock.info"))
+	text, err := safefile.Read(safefile.OS{}, filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock.info"), maxLockInfo)
 	if err != nil {
 		return ""
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
@@ -96,8 +97,8 @@ func (s *Service) pullState(ctx context.Context, backend, dir string) ([]byte, e
 // workspaceVariable is the environment variable with the workspace, which is kept from engines
 // otherwise.
 func (s *Service) workspaceVariable() map[string]string {
-	if name := environ.Get(s.opts.Environ, ordinary.WorkspaceVariable); name != "" {
-		return map[string]string{ordinary.WorkspaceVariable: name}
+	if name := environ.Get(s.opts.Environ, initdir.WorkspaceVariable); name != "" {
+		return map[string]string{initdir.WorkspaceVariable: name}
 	}
 	return nil
 }
