@@ -97,7 +97,7 @@ func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation,
 	}
 	decoder := s.opts.Shared.Types.Decoder(described.Config)
 	references, diags := refs.InTraversals(decoder.Variables(body))
-	if diags.HasErrors() || dependsOnObjects(evaluation.Root().Config.Directory, references, map[refs.Subject]bool{}) {
+	if diags.HasErrors() || dependsOnObjects(evaluation.Root().Config.Directory, references) {
 		return config, false
 	}
 	scope, ok := evaluation.Root().Scope(ctx, references, eval.Place{})
@@ -160,25 +160,13 @@ func withoutSlot(described *engine.Module, prior engine.State) string {
 
 // dependsOnObjects reports whether something refers to an object or a module call, also by way of
 // variables and local values.
-func dependsOnObjects(in *module.Directory, references []refs.Reference, seen map[refs.Subject]bool) bool {
-	return slices.ContainsFunc(references, func(ref refs.Reference) bool {
-		if seen[ref.Subject] {
-			return false
-		}
-		seen[ref.Subject] = true
+func dependsOnObjects(in *module.Directory, references []refs.Reference) bool {
+	for ref := range in.Follow(references) {
 		switch ref.Subject.Kind {
-		case refs.Variable:
-			variable := in.Variables[ref.Subject.Name]
-			return variable != nil && slices.ContainsFunc(variable.Validations, func(rule *module.Condition) bool {
-				return dependsOnObjects(in, slices.Concat(rule.Condition.Refs, rule.ErrorMessage.Refs), seen)
-			})
-		case refs.Local:
-			local := in.Locals[ref.Subject.Name]
-			return local != nil && dependsOnObjects(in, local.Value.Refs, seen)
-		case refs.PathAttr:
-			return false
+		case refs.Variable, refs.Local, refs.PathAttr:
 		default:
 			return true
 		}
-	})
+	}
+	return false
 }
