@@ -55,6 +55,9 @@ func (d Dir) DataDir() string {
 	return d.join(cmp.Or(environ.Get(d.Environ, DataDirVariable), DataDir))
 }
 
+// ManifestIn returns the file in a data directory that says where modules are installed.
+func ManifestIn(dataDir string) string { return filepath.Join(dataDir, "modules", "modules.json") }
+
 func (d Dir) join(path string) string {
 	if filepath.IsAbs(path) {
 		return path

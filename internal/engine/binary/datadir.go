@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -114,21 +115,19 @@ func makeDataDir(dir string, manifest []byte, installed []install.Package) error
 // repairManifest writes the manifest of a directory again if it is damaged: the engine would not
 // know its modules.
 func repairManifest(dir string, manifest []byte) error {
-	if content, err := os.ReadFile(manifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
+	if content, err := os.ReadFile(initdir.ManifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
 		return nil
 	}
-	return install.WriteFile(manifestIn(dir), manifest)
+	return install.WriteFile(initdir.ManifestIn(dir), manifest)
 }
-
-func manifestIn(dir string) string { return filepath.Join(dir, "modules", "modules.json") }
 
 // fillDataDir fills an empty directory with the files that init would have made for a module with
 // this manifest and these packages.
 func fillDataDir(dir string, manifest []byte, installed []install.Package) error {
-	if err := os.Mkdir(filepath.Dir(manifestIn(dir)), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Dir(initdir.ManifestIn(dir)), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(manifestIn(dir), manifest, 0o600); err != nil {
+	if err := os.WriteFile(initdir.ManifestIn(dir), manifest, 0o600); err != nil {
 		return err
 	}
 	for _, provider := range installed {
