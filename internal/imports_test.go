@@ -100,6 +100,11 @@ func TestImports(t *testing.T) {
 			case under("./"+pkg, "internal/document", "internal/diagnostic") && under(name, "internal/cli", "internal/views", "internal/show",
 				"internal/operation", "internal/fleet"):
 				t.Errorf("%s imports %s: documents are for callers of all kinds", pkg, name)
+			case under("./"+pkg, "internal/fleet") && under(name, "internal/engine/binary", "internal/engine/native"):
+				t.Errorf("%s imports %s: sessions of internal/engine/rootmodule work on root modules, operations on stacks", pkg, name)
+			case under("./"+pkg, "internal/engine") &&
+				under(name, "internal/cli", "internal/views", "internal/show", "internal/operation", "internal/fleet"):
+				t.Errorf("%s imports %s: engines are below all that uses them", pkg, name)
 			case under("./"+pkg, "internal/deployments", "internal/settings", "internal/deferral", "internal/format") &&
 				under(name, "internal/operation"):
 				t.Errorf("%s imports %s: operations use it", pkg, name)

@@ -6,6 +6,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -128,6 +129,14 @@ func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
 		s.mu.running = map[*exec.Cmd]bool{}
 	}
 	s.mu.running[cmd] = foreground
+	return nil
+}
+
+// Stopped returns [ErrStopped] if a context has ended, so that nothing is to be begun any more.
+func Stopped(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ErrStopped
+	}
 	return nil
 }
 

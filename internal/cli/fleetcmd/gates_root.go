@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/hclsource"
@@ -92,9 +93,9 @@ func (v *rootView) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 }
 
 // Applied implements [driver.RootView].
-func (v *rootView) Applied(applied driver.RootApplied) error {
+func (v *rootView) Applied(applied rootmodule.Applied, destroy bool) error {
 	v.apart()
-	summary := views.ModuleSummary{Destroy: applied.Destroy, Failed: applied.Failed, Interrupted: applied.Interrupted, Counts: applied.Counts}
+	summary := views.ModuleSummary{Destroy: destroy, Failed: applied.Failed, Interrupted: applied.Interrupted, Counts: applied.Counts}
 	if err := views.WriteModuleSummary(v.Out, summary, v.out); err != nil || len(applied.Outputs) == 0 {
 		return err
 	}

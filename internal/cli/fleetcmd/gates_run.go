@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
@@ -143,7 +144,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
 	d := &rollout.Drivers{
-		Roots: &driver.Roots{
+		Roots: &rootmodule.Engine{
 			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
 		},
 		Stack: operation.Options{
@@ -179,7 +180,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 		d.Roots.Native = &shared.OfEngines().Native
 	}
 	d.Roots.Info = found.Info
-	d.Roots.Engine, err = filepath.Abs(found.Path)
+	d.Roots.Path, err = filepath.Abs(found.Path)
 	return d, err
 }
 

@@ -16,8 +16,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/safetext"
@@ -66,7 +66,7 @@ func readPlan(path string) (savedPlan, error) {
 	plan, made, err := planfile.Read(path)
 	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
 		if text, readErr := os.ReadFile(path); readErr == nil {
-			if root, rootErr := driver.ReadRootPlan(text); rootErr == nil {
+			if root, rootErr := rootmodule.ReadPlan(text); rootErr == nil {
 				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
 			}
 		}

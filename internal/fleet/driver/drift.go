@@ -74,34 +74,24 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 
 // Drift implements [Drifter].
 func (r *Root) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
-	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode", "-refresh-only", "-lock=false", "-out=" + r.opts.PlanFile}
 	var drift Drift
-	err := r.during(ctx, planPhase, func(work *rootWork) error {
-		if err := work.initialize(ctx); err != nil {
+	err := r.during(ctx, planPhase, func(phase *rootPhase) error {
+		if exists, err := phase.HasState(ctx); err != nil || !exists {
 			return err
 		}
-		if exists, err := work.nameWorkspace(ctx); err != nil || !exists {
+		if err := phase.take(inputs); err != nil {
 			return err
 		}
-		if nothing, err := work.stateIsEmpty(ctx); nothing || err != nil {
-			return err
-		}
-		if err := work.takeInputs(inputs); err != nil {
-			return err
-		}
-		result, err := work.reporting(ctx, append(args, r.varFiles()...), nil)
+		plan, err := phase.PlanDrift(ctx)
 		if err != nil {
 			return err
 		}
-		if _, err := work.takePlan(ctx); err != nil {
-			return err
+		if plan.Details == nil {
+			drift.Found = plan.Changes
+		} else {
+			drift = driftOf(plan.Details)
 		}
-		if r.plan == nil {
-			drift.Found = result.ExitCode == exitChanges
-			return nil
-		}
-		drift = driftOf(r.plan)
-		return nil
+		return phase.showPlan(ctx, plan)
 	})
 	return drift, err
 }

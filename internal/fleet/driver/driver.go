@@ -5,7 +5,7 @@
 // language, and root modules.
 //
 // A [Driver] knows one unit and nothing of others. A [Stack] is operated on by package operation in
-// this process, a [Root] by terraform or tofu.
+// this process, a [Root] by package rootmodule, which runs terraform or tofu.
 //
 // Rules:
 //
@@ -184,12 +184,4 @@ func withLost(end, lost error) error {
 		return &LostOutputError{lost}
 	}
 	return end
-}
-
-// stopped reports whether nothing is to be begun any more.
-func stopped(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return process.ErrStopped
-	}
-	return nil
 }

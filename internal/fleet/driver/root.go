@@ -8,54 +8,16 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary"
-	"github.com/cairnstacks/cairn/internal/engine/native"
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
-
-// Roots are the common settings of all root modules of a run.
-type Roots struct {
-	Engine  string      // path of terraform or tofu
-	Info    engine.Info // of it
-	Options []string    // of commands that print texts, not data
-
-	WorkDir   string         // for results about the engine
-	SchemaDir string         // for schemas of providers; "" for a directory in WorkDir
-	Shared    *binary.Shared // with stacks
-
-	Processes *process.Set
-
-	// Native is shared by the plans that are made in this process, of root modules for which that
-	// is enough; see [Root.Plan]. With nil, the engine plans all.
-	Native *native.Shared
-
-	mu struct {
-		sync.Mutex
-		textOnly map[string]bool // commands that the engine does not know to report as data
-	}
-}
-
-// RootOptions say which root module is worked on, and how.
-type RootOptions struct {
-	Dir       string
-	Environ   []string
-	VarFiles  []string
-	Workspace string // that is to be selected; "" leaves the selected one
-	PlanFile  string // which holds secrets
-	RunDir    string // for the reports of a running command; made when needed
-
-	// Show begins to show a phase of the work.
-	Show func(phase string) RootView
-}
 
 // RootView shows one phase of the work on a root module, until it is closed. Its methods are called
 // one at a time.
@@ -71,7 +33,7 @@ type RootView interface {
 	Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
 	// Applied shows the result of an apply.
-	Applied(applied RootApplied) error
+	Applied(applied rootmodule.Applied, destroy bool) error
 
 	// Report shows the diagnostics of the whole phase. Compact asks for warnings without their
 	// details.
@@ -81,168 +43,85 @@ type RootView interface {
 	Close() error
 }
 
-// RootApplied is the result of an apply of a root module.
-type RootApplied struct {
-	Destroy     bool
-	Failed      bool
-	Interrupted bool
-	Counts      stackplan.Counts
-	Outputs     map[string]cty.Value // Marks: sensitive. Sensitive values are unknown. Nil after errors
-}
-
-// Root works on a root module in one of its workspaces, by terraform or tofu.
+// Root works on a root module by terraform or tofu.
 type Root struct {
-	*Roots
-	opts RootOptions
-
-	plan         *stackplan.Plan // nil if there is none, or only the engine can read it
-	keepsOutputs bool            // the plan is known to leave all outputs as they are
-
-	inputs    []wiring.Value
-	latch     *latch // nil if all inputs were known when the plan was made
-	notToKeep bool   // the plan: the contents of its file stay there
-	prepared  bool   // the module is initialized, and its workspace is selected
+	session *rootmodule.Session
+	show    func(phase string) RootView
+	plan    *rootmodule.Plan // nil until there is one
 }
 
 var _ Driver = (*Root)(nil)
 
-// NewRoot returns a driver of a root module.
-func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, opts: opts} }
+// NewRoot returns a driver of the root module of a session, which is used by nobody else. The
+// function begins to show a phase of the work.
+func NewRoot(session *rootmodule.Session, show func(phase string) RootView) *Root {
+	return &Root{session: session, show: show}
+}
 
-// Plan implements [Driver]. A plan that is not to be kept is made by the native engine where that
-// needs nothing but the files of the module.
+// Plan implements [Driver].
 func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
-	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode"}
-	if req.Destroy {
-		args = append(args, "-destroy")
-	}
-	r.plan, r.keepsOutputs, r.latch, r.notToKeep = nil, false, nil, req.NotToKeep
+	r.plan = nil
 	var plan Plan
-	err := r.during(ctx, planPhase, func(work *rootWork) error {
-		if err := work.takeInputs(req.Inputs); err != nil {
+	err := r.during(ctx, planPhase, func(phase *rootPhase) (err error) {
+		if err := phase.take(req.Inputs); err != nil {
 			return err
 		}
 		if req.Saved {
-			if err := work.prepare(ctx); err != nil {
-				return err
+			if r.plan, err = phase.OpenSaved(ctx); err == nil {
+				plan = describeRoot(r.plan)
 			}
-			if err := work.openSaved(); err != nil {
-				return err
-			}
-			plan = work.readPlan(ctx)
-			return nil
-		}
-		// The cheapest way that fits: a plan that is only shown needs no initialized module, a later
-		// round (rule R6 of package rollout) finds it initialized, and where nothing is left to destroy
-		// there is no plan: terraform would ask for inputs whose sources may be destroyed already.
-		if req.NotToKeep && !req.Destroy {
-			made, err := work.planNatively(ctx)
-			if made != nil || err != nil {
-				if made != nil {
-					plan = *made
-				}
-				return err
-			}
-		}
-		if !req.Again {
-			if err := work.prepare(ctx); err != nil {
-				return err
-			}
-		}
-		if req.Destroy {
-			if nothing, err := work.planWithout(ctx); nothing || err != nil {
-				return err
-			}
-		}
-		changes, counts, err := work.makePlan(ctx, args)
-		if req.Destroy {
-			err = work.explainMissing(err)
-		}
-		if err != nil {
 			return err
 		}
-		plan = Plan{Outputs: wiring.Outputs{Open: true}, OutputsChange: !r.keepsOutputs, Details: r.plan}
-		if r.plan != nil {
-			plan.Outputs, _ = plannedOutputs(r.plan)
+		r.plan, err = phase.Plan(ctx, rootmodule.PlanRequest{Destroy: req.Destroy, Again: req.Again, NotToKeep: req.NotToKeep})
+		if err != nil || r.plan == nil {
+			return err
 		}
-		if changes {
-			plan.Changes, plan.Complete, plan.Counts = true, true, counts
-		}
-		return nil
+		plan = describeRoot(r.plan)
+		return phase.showPlan(ctx, r.plan)
 	})
 	return plan, err
 }
 
-// makePlan runs the plan command, in a working copy if there are inputs that are not known.
-func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, counts *stackplan.Counts, err error) {
-	if err := w.takeLatch(); err != nil {
-		return false, nil, err
+func describeRoot(plan *rootmodule.Plan) Plan {
+	described := Plan{
+		Changes: plan.Changes, Complete: true, Counts: plan.Counts, Details: plan.Details,
+		Outputs: wiring.Outputs{Open: true}, OutputsChange: plan.OutputsChange,
 	}
-	files := w.varFiles()
-	if w.latch != nil {
-		defer w.endCopy()
-		if files, err = w.planInCopy(ctx); err != nil {
-			return false, nil, err
-		}
+	if plan.Details != nil {
+		described.Outputs, _ = plannedOutputs(plan.Details)
 	}
-	result, err := w.reporting(ctx, slices.Concat(args, []string{"-out=" + w.enginePlan()}, files), nil)
-	if err != nil {
-		return false, nil, w.explainUnknown(err)
-	}
-	if w.latch != nil {
-		w.latch.shape = w.latch.copy.Shape
-	}
-	if w.latch != nil && !w.notToKeep {
-		if err := w.saveLatched(); err != nil {
-			return false, nil, err
-		}
-	}
-	counts, err = w.takePlan(ctx)
-	return result.ExitCode == exitChanges, counts, err
+	return described
 }
 
-// exitChanges is the exit code of plans with changes.
-const exitChanges = 2
-
-// Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit
-// that is at work in the directory.
+// Show implements [Driver].
 func (r *Root) Show(ctx context.Context) error {
-	return r.during(ctx, planPhase, func(work *rootWork) error { return work.showPlan(ctx) })
+	if r.plan == nil {
+		return errNoPlan
+	}
+	return r.during(ctx, planPhase, func(phase *rootPhase) error { return phase.showPlan(ctx, r.plan) })
 }
 
 // Apply implements [Driver].
 func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
-	phase := applyPhase
+	if r.plan == nil {
+		return Applied{}, errNoPlan
+	}
+	name := applyPhase
 	if req.Destroy {
-		phase = destroyPhase
+		name = destroyPhase
 	}
 	var applied Applied
-	err := r.during(ctx, phase, func(work *rootWork) error {
-		files := r.varFiles() // for ephemeral variables, which no plan holds
-		if work.latch != nil {
-			defer work.endCopy()
-			var err error
-			if files, err = work.applyInCopy(); err != nil {
-				return err
-			}
-			defer func() {
-				if err := work.cleanState(); err != nil {
-					work.diags = append(work.diags, failure.Warning("State not cleaned",
-						"The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
-				}
-			}()
-		}
-		done := tally{applied: RootApplied{Destroy: req.Destroy}}
-		result, err := work.reporting(ctx, slices.Concat([]string{"apply", "-json", "-input=false"}, files, []string{r.enginePlan()}), done.event)
-		if result == nil {
+	err := r.during(ctx, name, func(phase *rootPhase) error {
+		done, err := phase.Apply(ctx)
+		if done == nil {
 			return err
 		}
-		if showErr := work.view.Applied(done.of(result)); err == nil {
-			applied.OutputsChanged = !r.keepsOutputs
+		if showErr := phase.view.Applied(*done, req.Destroy); err == nil {
+			applied.OutputsChanged = r.plan.OutputsChange
 			err = showErr
 		}
 		if err == nil && req.Values {
-			applied.Outputs, _, err = work.storedOutputs(ctx)
+			applied.Outputs, _, err = phase.StoredOutputs(ctx)
 		}
 		return err
 	})
@@ -252,27 +131,87 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	return applied, err
 }
 
-func (r *Root) varFiles() []string {
-	var options []string
-	for _, name := range r.opts.VarFiles {
-		options = append(options, "-var-file="+name)
+// Outputs implements [Driver].
+func (r *Root) Outputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
+	err = r.unseen(ctx, func(work *rootmodule.Work) error {
+		outputs, found, err = work.Outputs(ctx)
+		return err
+	})
+	return outputs, found, err
+}
+
+// Fingerprint returns that of the sources of the plan as they are now. The module is initialized
+// for that. Nothing is shown.
+func (r *Root) Fingerprint(ctx context.Context) (made rootmodule.Fingerprint, err error) {
+	err = r.unseen(ctx, func(work *rootmodule.Work) error {
+		made, err = work.Fingerprint(ctx)
+		return err
+	})
+	return made, err
+}
+
+// rootPhase is one phase of the work on a root module.
+type rootPhase struct {
+	*rootmodule.Work
+	view   RootView
+	inputs hcl.Diagnostics // of evaluating values of variables
+}
+
+// take keeps values of variables.
+func (p *rootPhase) take(inputs Inputs) error {
+	if inputs == nil {
+		return nil
 	}
-	if len(r.inputs) > 0 {
-		options = append(options, "-var-file="+r.inputsFile()) // the last one wins
+	var values []wiring.Value
+	if values, p.inputs = inputs(); p.inputs.HasErrors() {
+		return &process.ExitError{Code: 1}
 	}
-	return options
+	var given []rootmodule.Input
+	for _, value := range values {
+		given = append(given, rootmodule.Input(value))
+	}
+	return p.SetInputs(given)
+}
+
+// diagnostics are those of the phase until now.
+func (p *rootPhase) diagnostics() hcl.Diagnostics {
+	return slices.Concat(p.inputs, p.Report().Diagnostics)
+}
+
+// showPlan shows a plan, which the engine does itself if nobody else can read it.
+func (p *rootPhase) showPlan(ctx context.Context, plan *rootmodule.Plan) error {
+	if plan.Details == nil {
+		return p.PrintPlan(ctx)
+	}
+	return p.view.Plan(plan.Details, p.diagnostics())
 }
 
 // during does a phase of the work.
-func (r *Root) during(ctx context.Context, phase string, do func(*rootWork) error) error {
-	if err := stopped(ctx); err != nil {
+func (r *Root) during(ctx context.Context, name string, do func(*rootPhase) error) error {
+	if err := process.Stopped(ctx); err != nil {
 		return err
 	}
-	work := &rootWork{Root: r, view: r.opts.Show(phase)}
-	err := do(work)
-	lost := errors.Join(work.view.Report(work.diags, work.compact), work.view.Close())
-	if exit, ok := errors.AsType[*process.ExitError](err); ok {
-		return &Failure{Diagnostics: append(work.diags, work.unsaid...), End: exit}
+	view := r.show(name)
+	stdout, stderr := view.Writers()
+	phase := &rootPhase{Work: r.session.Begin(rootmodule.Output{Stdout: stdout, Stderr: stderr, Event: view.Event}), view: view}
+	err := do(phase)
+	lost := errors.Join(view.Report(phase.diagnostics(), phase.Report().Compact), view.Close())
+	return withLost(phase.failure(err), lost)
+}
+
+// unseen does work that nobody is to see.
+func (r *Root) unseen(ctx context.Context, do func(*rootmodule.Work) error) error {
+	if err := process.Stopped(ctx); err != nil {
+		return err
 	}
-	return withLost(err, lost)
+	phase := &rootPhase{Work: r.session.Begin(rootmodule.Output{})}
+	return phase.failure(do(phase.Work))
+}
+
+// failure adds the diagnostics of the phase to the end of a program.
+func (p *rootPhase) failure(err error) error {
+	if exit, ok := errors.AsType[*process.ExitError](err); ok {
+		return &Failure{Diagnostics: append(p.diagnostics(), p.Report().Printed...), End: exit}
+	}
+	return err
 }

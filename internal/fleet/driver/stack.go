@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -374,7 +375,7 @@ func (o *outputs) changed() bool {
 // during does a phase of the work. The recovery of an earlier apply counts as reported only if it
 // could be shown.
 func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Stack, View) hcl.Diagnostics) error {
-	if err := stopped(ctx); err != nil {
+	if err := process.Stopped(ctx); err != nil {
 		return err
 	}
 	options := s.opts.Operation

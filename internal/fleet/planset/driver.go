@@ -84,9 +84,9 @@ func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
 	return &Module{
 		Engine:  made.Engine,
 		Config:  made.Config,
-		Lineage: made.State.Lineage,
-		Serial:  made.State.Serial,
-		State:   made.State.File,
+		Lineage: made.Lineage,
+		Serial:  made.Serial,
+		State:   planfile.StatePlace(made.StateFile),
 	}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
@@ -19,7 +20,7 @@ import (
 // Drivers say how units are planned and applied.
 type Drivers struct {
 	Plans string // directory for plan files, which hold secrets
-	Roots *driver.Roots
+	Roots *rootmodule.Engine
 
 	// PlanFile says where the plan of a unit is kept, by its number; nil for a file in Plans that is
 	// not needed any more when the plan is read.
@@ -75,15 +76,14 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 			Show:    func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}
-	return driver.NewRoot(d.Roots, driver.RootOptions{
+	return driver.NewRoot(d.Roots.Open(rootmodule.Options{
 		Dir:       u.Dir,
 		Environ:   enginelog.ForProcess(Environment(u)),
 		VarFiles:  u.VarFiles,
 		Workspace: w.workspaceToSelect(u),
 		PlanFile:  planFile,
 		RunDir:    files + ".run",
-		Show:      func(phase string) driver.RootView { return d.ShowRoot(u, phase) },
-	})
+	}), func(phase string) driver.RootView { return d.ShowRoot(u, phase) })
 }
 
 // workspaceToSelect returns the workspace of a root module that is to be selected. None stands for

@@ -23,6 +23,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -176,7 +177,7 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	shown := show.NewOutput(b.output, io.Discard, false)
 	var lines []string
 	drivers := Drivers{
-		Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), Shared: &b.shared, Processes: &process.Set{}},
+		Plans: plans, Roots: &rootmodule.Engine{Path: filepath.Join(b.dir, "engine"), Shared: &b.shared, Processes: &process.Set{}},
 		ShowRoot: func(unit *Unit, _ string) driver.RootView { return plainView{shown.Node(unit.Name)} },
 	}
 	output := func(unit string) Output { return shown.Node(unit) }
@@ -240,7 +241,7 @@ type plainView struct{ *show.NodeOutput }
 
 func (plainView) Event(engineapi.Event)                       {}
 func (plainView) Plan(*stackplan.Plan, hcl.Diagnostics) error { return nil }
-func (plainView) Applied(driver.RootApplied) error            { return nil }
+func (plainView) Applied(rootmodule.Applied, bool) error      { return nil }
 func (plainView) Report(hcl.Diagnostics, bool) error          { return nil }
 
 // inRounds is a driver whose plans are those of a test, if they have changes.

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -161,7 +162,7 @@ func (r *run) plan(ctx context.Context, unit int) error {
 	}
 	var err error
 	now.plan, err = now.driver.Plan(ctx, request)
-	if wait, ok := errors.AsType[*driver.WaitError](err); ok && r.options.Mode == PlanOnly {
+	if wait, ok := errors.AsType[*rootmodule.WaitError](err); ok && r.options.Mode == PlanOnly {
 		now.waits = r.waitsFor(unit, now.inputs, wait.Reason+", and it cannot be planned")
 		return nil
 	}

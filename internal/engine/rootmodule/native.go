@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"context"
@@ -43,8 +43,8 @@ import (
 
 // planNatively plans the module in this process. The plan is nil, without an error, where terraform
 // has to make it.
-func (w *rootWork) planNatively(ctx context.Context) (*Plan, error) {
-	if w.Native == nil || w.Info.Name != toolchain.Terraform || w.isSpecial() {
+func (w *Work) planNatively(ctx context.Context) (*Plan, error) {
+	if w.engine.Native == nil || w.engine.Info.Name != toolchain.Terraform || w.isSpecial() {
 		return nil, nil //nolint:nilnil // as documented
 	}
 	prior, ok := w.priorState()
@@ -60,10 +60,11 @@ func (w *rootWork) planNatively(ctx context.Context) (*Plan, error) {
 	if req == nil {
 		return nil, nil //nolint:nilnil // as documented
 	}
+	before := w.diags
 	w.diags = append(w.diags, diags...)
 	result, diags := session.Plan(ctx, req, func(event engine.Event) {
 		if event.Type != engine.WorkBegan { // which is about this process
-			w.view.Event(event)
+			w.out.Event.Observe(event)
 		}
 	})
 	w.diags = append(w.diags, diags...)
@@ -71,21 +72,17 @@ func (w *rootWork) planNatively(ctx context.Context) (*Plan, error) {
 		return nil, &process.ExitError{Code: 1}
 	}
 	if !result.Complete { // terraform plans nothing that depends on how many instances there are
-		w.diags = nil
+		w.diags = before
 		return nil, nil //nolint:nilnil // as documented
 	}
-	w.plan = nativePlan(result, req)
-	plan := &Plan{Complete: true, Changes: !w.plan.IsEmpty(), Details: w.plan}
-	counts := w.plan.Counts()
-	plan.Counts = &counts
-	plan.Outputs, plan.OutputsChange = plannedOutputs(w.plan)
-	w.keepsOutputs = !plan.OutputsChange
-	return plan, w.view.Plan(w.plan, w.diags)
+	plan := nativePlan(result, req)
+	counts := plan.Counts()
+	return &Plan{Changes: !plan.IsEmpty(), Counts: &counts, OutputsChange: outputsChange(plan), Details: plan}, nil
 }
 
 // isSpecial reports whether the environment or the inputs ask for something that only the engine
 // does.
-func (w *rootWork) isSpecial() bool {
+func (w *Work) isSpecial() bool {
 	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_REATTACH_PROVIDERS"} {
 		if environ.Get(w.opts.Environ, name) != "" {
 			return true
@@ -102,7 +99,7 @@ func (w *rootWork) isSpecial() bool {
 
 // priorState reads the state. It is false if that is not in a file, or in one that only the engine
 // understands.
-func (w *rootWork) priorState() (state engine.State, ok bool) {
+func (w *Work) priorState() (state engine.State, ok bool) {
 	if w.opts.Workspace != "" && environ.Get(w.opts.Environ, initdir.WorkspaceVariable) == "" {
 		w.useWorkspace()
 	}
@@ -124,7 +121,7 @@ func (w *rootWork) priorState() (state engine.State, ok bool) {
 
 // openNative opens a session for the module. It is nil where the module is for the engine.
 // Providers and modules that are missing are installed by init.
-func (w *rootWork) openNative(ctx context.Context) (*native.Session, error) {
+func (w *Work) openNative(ctx context.Context) (*native.Session, error) {
 	for _, initialized := range []bool{false, true} {
 		session, missing, err := w.tryNative(ctx)
 		if session != nil || err != nil || !missing || initialized {
@@ -139,10 +136,10 @@ func (w *rootWork) openNative(ctx context.Context) (*native.Session, error) {
 
 // tryNative opens a session for the module as it is installed now, or says that something may be
 // missing.
-func (w *rootWork) tryNative(ctx context.Context) (session *native.Session, missing bool, err error) {
+func (w *Work) tryNative(ctx context.Context) (session *native.Session, missing bool, err error) {
 	e, err := native.New(native.Options{
-		WorkDir: w.opts.RunDir, SchemaDir: w.SchemaDir, Environ: w.opts.Environ, Dir: w.opts.Dir,
-		Resolver: w.installedModules(), Standalone: true, Shared: w.Native,
+		WorkDir: w.opts.RunDir, SchemaDir: w.engine.SchemaDir, Environ: w.opts.Environ, Dir: w.opts.Dir,
+		Resolver: w.installedModules(), Standalone: true, Shared: w.engine.Native,
 	})
 	if err != nil {
 		return nil, false, err
@@ -161,7 +158,7 @@ func (w *rootWork) tryNative(ctx context.Context) (session *native.Session, miss
 
 // suits reports whether a session can plan the module, or could if more was installed. It makes the
 // packages of providers known to the session.
-func (w *rootWork) suits(ctx context.Context, session *native.Session) (suits, missing bool) {
+func (w *Work) suits(ctx context.Context, session *native.Session) (suits, missing bool) {
 	tree, diags := session.Tree(w.opts.Dir)
 	if tree == nil || len(tree.Root.Backends) > 0 {
 		return false, false
@@ -192,7 +189,7 @@ func (w *rootWork) suits(ctx context.Context, session *native.Session) (suits, m
 
 // installedPackages returns the packages that init has installed for the module, or that some are
 // missing.
-func (w *rootWork) installedPackages(described *engine.Module) (packages []engine.ProviderPackage, missing bool) {
+func (w *Work) installedPackages(described *engine.Module) (packages []engine.ProviderPackage, missing bool) {
 	required := maps.Clone(described.Requirements)
 	maps.DeleteFunc(required, func(provider stackaddrs.Provider, _ []string) bool { return provider.IsBuiltin() })
 	if len(required) == 0 {
@@ -236,7 +233,7 @@ func isAllowed(version, constraint string) bool {
 
 // nativeRequest returns the request for a plan; nil where that is for the engine. The diagnostics
 // are warnings about provider configurations.
-func (w *rootWork) nativeRequest(ctx context.Context, session *native.Session, prior engine.State) (*engine.PlanRequest, hcl.Diagnostics) {
+func (w *Work) nativeRequest(ctx context.Context, session *native.Session, prior engine.State) (*engine.PlanRequest, hcl.Diagnostics) {
 	described, _ := session.Module(ctx, w.opts.Dir) //nolint:errcheck // it has none, see suits
 	inputs, ok := w.nativeInputs(described.Variables)
 	if !ok {
@@ -254,7 +251,7 @@ func (w *rootWork) nativeRequest(ctx context.Context, session *native.Session, p
 
 // nativeInputs returns the values of variables, in the order in which terraform lets later ones
 // win. It is false where the engine has something to say about them.
-func (w *rootWork) nativeInputs(declared map[string]*engine.Variable) (inputs map[string]cty.Value, ok bool) {
+func (w *Work) nativeInputs(declared map[string]*engine.Variable) (inputs map[string]cty.Value, ok bool) {
 	inputs = map[string]cty.Value{}
 	for name, variable := range declared {
 		text, given := environ.LookUp(w.opts.Environ, variablePrefix+name)
@@ -265,7 +262,11 @@ func (w *rootWork) nativeInputs(declared map[string]*engine.Variable) (inputs ma
 			return nil, false
 		}
 	}
-	for _, file := range w.valueFiles() {
+	files, err := w.valueFiles()
+	if err != nil {
+		return nil, false
+	}
+	for _, file := range files {
 		values, ok := readValues(file)
 		if !ok {
 			return nil, false
@@ -307,31 +308,15 @@ func fromEnvironment(variable *engine.Variable, text string) (value cty.Value, o
 
 // valueFiles returns the files with values of variables that terraform reads by itself, and those
 // that are named.
-func (w *rootWork) valueFiles() []string {
-	var files []string
-	for _, pattern := range []string{"terraform.tfvars", "terraform.tfvars.json", "*.auto.tfvars*"} {
-		found, _ := filepath.Glob(filepath.Join(escaped(w.opts.Dir), pattern)) //nolint:errcheck // the patterns are right
-		for _, file := range found {
-			if pattern[0] != '*' || strings.HasSuffix(strings.TrimSuffix(file, ".json"), ".auto.tfvars") {
-				files = append(files, file)
-			}
-		}
-	}
-	for _, file := range w.opts.VarFiles {
+func (s *Session) valueFiles() ([]string, error) {
+	files, err := s.autoFiles()
+	for _, file := range s.opts.VarFiles {
 		if !filepath.IsAbs(file) {
-			file = filepath.Join(w.opts.Dir, file)
+			file = filepath.Join(s.opts.Dir, file)
 		}
 		files = append(files, file)
 	}
-	return files
-}
-
-// escaped returns a pattern that matches a path, whatever characters it has.
-func escaped(path string) string {
-	if filepath.Separator != '/' { // where a pattern cannot say that a character stands for itself
-		return path
-	}
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+	return files, err
 }
 
 // readValues reads a file with values of variables. It is false for one in which something is

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"context"
@@ -17,69 +17,56 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// takePlan keeps and shows the plan that was just made, and returns the numbers of its changes.
-// Nothing is known of a file that only its engine can read, since it is encrypted.
-func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
-	counts, err = w.decodePlan(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return counts, w.showPlan(ctx)
-}
-
-// decodePlan keeps the plan in the file, as far as it can be read.
-func (w *rootWork) decodePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
+// readPlan reads the plan in the file of the engine. Nothing is known of one that only its engine
+// can read, since it is encrypted: it may have changes.
+func (w *Work) readPlan(ctx context.Context) (*Plan, error) {
 	file, err := os.ReadFile(w.enginePlan())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	if plan, err := planfile.Read(file, planfile.Options{}); err == nil {
-		if w.latch != nil {
-			withoutGenerated(plan)
-		}
-		w.keepsOutputs = keepsOutputs(plan)
-		w.plan = modulePlan(plan)
-		all := w.plan.Counts()
-		counts = &all
-		if needsSchemas(plan) {
-			w.plan = w.planBySchemas(ctx, file)
-		}
+	read, private, err := decodePlan(file, w.latch != nil)
+	if err != nil {
+		return &Plan{Changes: true, OutputsChange: true}, nil //nolint:nilerr // see above
 	}
-	return counts, nil
+	counts := read.Counts()
+	plan := &Plan{Changes: !read.IsEmpty(), Counts: &counts, OutputsChange: outputsChange(read), Details: read}
+	if private {
+		plan.Details = w.planBySchemas(ctx, file)
+	}
+	return plan, nil
 }
 
-// readPlan returns a plan that was made before. One that nobody else can read may have changes.
-func (w *rootWork) readPlan(ctx context.Context) Plan {
-	plan := Plan{Changes: true, Complete: true, Outputs: wiring.Outputs{Open: true}}
-	counts, err := w.decodePlan(ctx)
-	if err != nil || w.plan == nil {
-		return plan
+// outputsChange reports whether a plan changes any output, as far as that is known.
+func outputsChange(plan *stackplan.Plan) bool {
+	for _, output := range plan.Outputs {
+		if output.Action != stackplan.NoOp {
+			return true
+		}
 	}
-	plan.Changes, plan.Counts = !w.plan.IsEmpty(), counts
-	plan.Outputs, plan.OutputsChange = plannedOutputs(w.plan)
-	plan.Details = w.plan
-	return plan
+	return false
 }
 
-// showPlan shows the plan, which the engine does itself if nobody else can read it.
-func (w *rootWork) showPlan(ctx context.Context) error {
-	if w.plan == nil {
-		return w.printing(ctx, []string{"show", w.enginePlan()})
+// decodePlan decodes a plan file of the engine without schemas. Private says that only the schemas
+// of its providers tell which of its values are sensitive.
+func decodePlan(file []byte, inCopy bool) (plan *stackplan.Plan, private bool, err error) {
+	read, err := planfile.Read(file, planfile.Options{})
+	if err != nil {
+		return nil, false, err
 	}
-	return w.view.Plan(w.plan, w.diags)
+	return modulePlan(read, inCopy), needsSchemas(read), nil
 }
 
 // planBySchemas decodes a plan by the schemas of its providers; nil if they are not to be had.
 // Without them, values would be shown that only schemas call sensitive.
-func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Plan {
+func (w *Work) planBySchemas(ctx context.Context, file []byte) *stackplan.Plan {
 	e, err := binary.New(ctx, binary.Options{
-		Binary: w.Engine, WorkDir: w.WorkDir, SchemaDir: w.SchemaDir, Shared: w.Shared, Environ: w.opts.Environ, Dir: w.opts.Dir,
+		Binary: w.engine.Path, WorkDir: w.engine.WorkDir, SchemaDir: w.engine.SchemaDir, Shared: w.engine.Shared,
+		Environ: w.opts.Environ, Dir: w.opts.Dir,
 	})
 	if err != nil {
 		return nil
@@ -88,17 +75,7 @@ func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Pl
 	if err != nil {
 		return nil
 	}
-	if w.latch != nil {
-		withoutGenerated(plan)
-	}
-	return modulePlan(plan)
-}
-
-// withoutGenerated removes the generated parts of the copy from a plan that was made in a working
-// copy.
-func withoutGenerated(plan *planfile.Plan) {
-	maps.DeleteFunc(plan.Outputs, func(name string, _ *planfile.OutputChange) bool { return workcopy.IsGeneratedOutput(name) })
-	plan.Checks = workcopy.PlannedChecks(plan.Checks)
+	return modulePlan(plan, w.latch != nil)
 }
 
 // needsSchemas reports whether there is something to show that is not of the builtin provider,
@@ -111,20 +88,15 @@ func needsSchemas(plan *planfile.Plan) bool {
 		slices.ContainsFunc(plan.DeferredChanges, func(d engine.DeferredChange) bool { return !d.Change.Provider.IsBuiltin() })
 }
 
-// keepsOutputs reports whether a plan is known to leave all outputs as they are.
-func keepsOutputs(plan *planfile.Plan) bool {
-	for _, output := range plan.Outputs {
-		if !output.After.RawEquals(output.Before) {
-			return false
-		}
-	}
-	return true
-}
-
 var planModes = map[planfile.Mode]engine.Mode{planfile.ModeDestroy: engine.Destroy, planfile.ModeRefreshOnly: engine.RefreshOnly}
 
-// modulePlan returns a plan as that of a stack with nothing but the module.
-func modulePlan(plan *planfile.Plan) *stackplan.Plan {
+// modulePlan returns a plan as that of a stack with nothing but the module. The generated parts of
+// a working copy are not in it.
+func modulePlan(plan *planfile.Plan, inCopy bool) *stackplan.Plan {
+	if inCopy {
+		maps.DeleteFunc(plan.Outputs, func(name string, _ *planfile.OutputChange) bool { return workcopy.IsGeneratedOutput(name) })
+		plan.Checks = workcopy.PlannedChecks(plan.Checks)
+	}
 	mode := planModes[plan.Mode]
 	result := &stackplan.Plan{
 		Mode: mode, Applyable: true, Complete: true, Timestamp: plan.Timestamp, Outputs: map[string]*stackplan.OutputChange{},
@@ -144,12 +116,13 @@ func modulePlan(plan *planfile.Plan) *stackplan.Plan {
 }
 
 var outputActions = map[engine.Action]stackplan.Action{
-	engine.ActionCreate: stackplan.Create, engine.ActionUpdate: stackplan.Update, engine.ActionDelete: stackplan.Delete, engine.ActionNoOp: stackplan.NoOp,
+	engine.ActionCreate: stackplan.Create, engine.ActionUpdate: stackplan.Update,
+	engine.ActionDelete: stackplan.Delete, engine.ActionNoOp: stackplan.NoOp,
 }
 
 // tally counts the changes of an apply, by its events.
 type tally struct {
-	applied RootApplied
+	applied Applied
 	outputs map[string]runner.Output
 }
 
@@ -177,7 +150,7 @@ func (t *tally) count(action string) {
 
 // of returns the result of an apply that has ended. The engine's own numbers, which only come at
 // the end of one without errors, also count changes without an event.
-func (t *tally) of(result *runner.Result) RootApplied {
+func (t *tally) of(result *runner.Result) Applied {
 	done := t.applied
 	done.Failed = result.Outcome != runner.OutcomeSucceeded
 	done.Interrupted = done.Failed && result.Interrupted
@@ -197,18 +170,23 @@ func (t *tally) of(result *runner.Result) RootApplied {
 	return done
 }
 
-// outputValue returns the value of an output as it was reported. One that is sensitive was not.
+// outputValue returns the value of an output as it was reported, and one that is not known if that
+// is not understood. The value of one that is sensitive was not reported.
 func outputValue(output runner.Output) cty.Value {
 	if output.Sensitive {
 		return cty.DynamicVal.Mark(marks.Sensitive)
 	}
-	ty, err := ctyjson.UnmarshalType(output.Type)
-	if err != nil {
-		return cty.DynamicVal
-	}
-	value, err := ctyjson.Unmarshal(output.Value, ty)
+	value, err := decodeOutput(output)
 	if err != nil {
 		return cty.DynamicVal
 	}
 	return value
+}
+
+func decodeOutput(output runner.Output) (cty.Value, error) {
+	ty, err := ctyjson.UnmarshalType(output.Type)
+	if err != nil {
+		return cty.NilVal, err
+	}
+	return ctyjson.Unmarshal(output.Value, ty)
 }

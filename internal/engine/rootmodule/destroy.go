@@ -1,26 +1,23 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // A root module can be destroyed although the sources of its inputs are not there (any more):
@@ -30,7 +27,7 @@ import (
 
 // planWithout prepares a plan that destroys without the values of some inputs. It reports whether
 // there is nothing to destroy.
-func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
+func (w *Work) planWithout(ctx context.Context) (nothing bool, err error) {
 	var missing []string
 	for _, input := range w.inputs {
 		if !input.Value.IsWhollyKnown() {
@@ -47,7 +44,7 @@ func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
 		return !slices.ContainsFunc(w.opts.Environ, func(entry string) bool { return strings.HasPrefix(entry, variablePrefix+name+"=") })
 	})
 	if len(given) > 0 { // the environment has values to destroy with
-		w.inputs = slices.DeleteFunc(slices.Clone(w.inputs), func(input wiring.Value) bool { return slices.Contains(given, input.Name) })
+		w.inputs = slices.DeleteFunc(slices.Clone(w.inputs), func(input Input) bool { return slices.Contains(given, input.Name) })
 		missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(given, name) })
 	}
 	if len(missing) == 0 {
@@ -66,7 +63,7 @@ func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
 const variablePrefix = "TF_VAR_"
 
 // explainMissing names the values to pass when a root module cannot be destroyed without them.
-func (w *rootWork) explainMissing(err error) error {
+func (w *Work) explainMissing(err error) error {
 	wait, ok := errors.AsType[*WaitError](err)
 	if !ok {
 		return err
@@ -78,46 +75,36 @@ func (w *rootWork) explainMissing(err error) error {
 		}
 	}
 	w.diags = append(w.diags, failure.New("Values for destroying not known",
-		"Sources of some inputs of the root module are not there, and it cannot be destroyed without: %s. Nothing was done. Set %s in the "+
-			"environment to the value of the last apply.",
+		"Sources of some inputs of the root module are not there, and it cannot be destroyed without: %s. Nothing was done. "+
+			"Set %s in the environment to the value of the last apply.",
 		wait.Reason, strings.Join(missing, ", ")))
 	return &process.ExitError{Code: 1}
 }
 
 // stateIsEmpty reports whether the state has neither objects nor outputs.
-func (w *rootWork) stateIsEmpty(ctx context.Context) (bool, error) {
-	if err := stopped(ctx); err != nil {
-		return false, err
+func (w *Work) stateIsEmpty(ctx context.Context) (bool, error) {
+	text, err := w.pullState(ctx)
+	if err != nil || len(text) == 0 {
+		return err == nil, err
 	}
-	var stdout bytes.Buffer
-	err := w.Processes.Run(process.Command{
-		Program: w.Engine, Args: []string{"state", "pull"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: io.Discard,
-	})
+	state, err := tfstate.Parse(text)
 	if err != nil {
-		return false, fmt.Errorf("the state cannot be read: %w", err)
-	}
-	if len(bytes.TrimSpace(stdout.Bytes())) == 0 {
-		return true, nil
-	}
-	var state struct {
-		Version   int
-		Resources []json.RawMessage
-		Outputs   map[string]json.RawMessage
-	}
-	if err := json.Unmarshal(stdout.Bytes(), &state); err != nil || state.Version != 4 {
 		return false, nil //nolint:nilerr // the engine reports the mistake in it
 	}
-	return len(state.Resources)+len(state.Outputs) == 0, nil
+	outputs, err := state.Outputs()
+	return !state.HasObjects() && len(outputs) == 0 && err == nil, nil
 }
 
-// withNulls returns a value with nulls in place of its unknown parts.
-func withNulls(value cty.Value) (cty.Value, error) {
-	return cty.Transform(value, func(_ cty.Path, v cty.Value) (cty.Value, error) {
-		if !v.IsKnown() {
-			return cty.NullVal(v.Type()), nil
-		}
-		return v, nil
-	})
+// pullState asks the engine for the state, as it is in a file; empty if there is none.
+func (w *Work) pullState(ctx context.Context) ([]byte, error) {
+	text, err := w.ask(ctx, "state", "pull")
+	if _, failed := errors.AsType[*process.ExitError](err); failed {
+		w.printed = append(w.printed, failure.New("State not read", "The command state pull has failed."))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the state cannot be read: %w", err)
+	}
+	return bytes.TrimSpace(text), nil
 }
 
 // dependentProvider returns the place of a provider configuration that may depend on some variables
@@ -125,8 +112,7 @@ func withNulls(value cty.Value) (cty.Value, error) {
 func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	for _, dir := range tree.Directories() {
 		for _, provider := range dir.Providers {
-			f := following{root: tree.Root, variables: variables, done: map[string]bool{}}
-			if dir == tree.Root.Directory && f.depend(provider.Refs) || dir != tree.Root.Directory && len(provider.Refs) > 0 {
+			if dir == tree.Root.Directory && depends(dir, provider.Refs, variables) || dir != tree.Root.Directory && len(provider.Refs) > 0 {
 				return provider.Range.Ptr()
 			}
 		}
@@ -134,30 +120,24 @@ func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	return nil
 }
 
-// following follows references in a root module to its variables.
-type following struct {
-	root      *module.Node
-	variables []string
-	done      map[string]bool // local values
-}
-
-// depend reports whether references lead to the variables, or to something that cannot be followed.
-func (f *following) depend(references []refs.Reference) bool {
-	return slices.ContainsFunc(references, func(ref refs.Reference) bool {
+// depends reports whether references in a root module lead to some of its variables, or to
+// something that cannot be followed.
+func depends(root *module.Directory, references []refs.Reference, variables []string) bool {
+	for ref := range root.Follow(references) {
 		name := ref.Subject.Name
 		switch ref.Subject.Kind {
 		case refs.PathAttr, refs.TerraformOf:
-			return false
 		case refs.Variable:
-			return slices.Contains(f.variables, name)
-		case refs.Local:
-			if f.done[name] {
-				return false
+			if slices.Contains(variables, name) {
+				return true
 			}
-			f.done[name] = true
-			local := f.root.Locals[name]
-			return local == nil || f.depend(local.Value.Refs)
+		case refs.Local:
+			if root.Locals[name] == nil {
+				return true
+			}
+		default:
+			return true
 		}
-		return true
-	})
+	}
+	return false
 }

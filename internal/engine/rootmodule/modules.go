@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"encoding/json"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 
+	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -28,9 +29,9 @@ type installedModule struct {
 }
 
 // installedModules returns nil if init has recorded no modules.
-func (w *rootWork) installedModules() stackconfig.Resolver {
-	packages := filepath.Join(w.dir().DataDir(), "modules")
-	text, err := os.ReadFile(filepath.Join(packages, "modules.json"))
+func (w *Work) installedModules() stackconfig.Resolver {
+	manifest := initdir.ManifestIn(w.dir().DataDir())
+	text, err := os.ReadFile(manifest)
 	if err != nil {
 		return nil
 	}
@@ -45,7 +46,7 @@ func (w *rootWork) installedModules() stackconfig.Resolver {
 		}
 		calls[installed.Key] = installed
 	}
-	return &installedModules{packages, calls}
+	return &installedModules{filepath.Dir(manifest), calls}
 }
 
 // ResolveCall implements [module.CallResolver]: a call may have another version of a module than

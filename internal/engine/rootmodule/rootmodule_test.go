@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"strings"
@@ -62,7 +62,8 @@ func TestTally(t *testing.T) {
 		"zone": {Type: []byte(`"string"`), Value: []byte(`"east"`)}, "secret": {Sensitive: true, Type: []byte(`"string"`)},
 	}})
 	failed := seen.of(&runner.Result{Outcome: runner.OutcomeFailed, Interrupted: true})
-	if want := (stackplan.Counts{Add: 2, Change: 1, Remove: 1}); failed.Counts != want || !failed.Failed || !failed.Interrupted || failed.Outputs != nil {
+	want := stackplan.Counts{Add: 2, Change: 1, Remove: 1}
+	if failed.Counts != want || !failed.Failed || !failed.Interrupted || failed.Outputs != nil {
 		t.Errorf("failed: %+v", failed)
 	}
 	done := seen.of(&runner.Result{Outcome: runner.OutcomeSucceeded, Interrupted: true, Summary: &runner.ChangeSummary{Add: 2, Import: 1}})

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"archive/zip"
@@ -15,7 +15,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
@@ -27,11 +26,11 @@ import (
 const (
 	latchedVersion = 1
 	latchedMeta    = "cairn-root.json"
-	latchedPlan    = "engine.tfplan"
+	latchedFile    = "engine.tfplan"
 )
 
-// LatchedPlan is the plan of a root module with inputs that were not known.
-type LatchedPlan struct {
+// latchedPlan is the plan of a root module with inputs that were not known.
+type latchedPlan struct {
 	Version int               `json:"version"`
 	Dir     string            `json:"dir,omitempty"` // of the module, if its state is in a file, whose place the engine's plan says
 	Shape   *workcopy.Shape   `json:"shape"`
@@ -40,18 +39,18 @@ type LatchedPlan struct {
 	File []byte `json:"-"` // the engine's plan
 }
 
-// ReadLatchedPlan reads such a file; false if it is another one.
-func ReadLatchedPlan(text []byte) (*LatchedPlan, bool) {
+// readLatchedPlan reads such a file; false if it is another one.
+func readLatchedPlan(text []byte) (*latchedPlan, bool) {
 	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, false
 	}
-	plan := &LatchedPlan{}
+	plan := &latchedPlan{}
 	meta, err := member(archive, latchedMeta)
 	if err != nil || json.Unmarshal(meta, plan) != nil || plan.Shape == nil {
 		return nil, false
 	}
-	plan.File, err = member(archive, latchedPlan)
+	plan.File, err = member(archive, latchedFile)
 	return plan, err == nil
 }
 
@@ -64,7 +63,7 @@ func member(archive *zip.Reader, name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-func (p *LatchedPlan) inputs() (map[string]cty.Value, error) {
+func (p *latchedPlan) inputs() (map[string]cty.Value, error) {
 	values := map[string]cty.Value{}
 	for name, text := range p.Inputs {
 		value, err := safevalue.Unmarshal(text, cty.DynamicPseudoType)
@@ -77,7 +76,7 @@ func (p *LatchedPlan) inputs() (map[string]cty.Value, error) {
 }
 
 // saveLatched saves the plan that the engine has just made in a working copy.
-func (w *rootWork) saveLatched() error {
+func (w *Work) saveLatched() error {
 	file, err := os.ReadFile(w.enginePlan())
 	if err != nil {
 		return err
@@ -86,7 +85,7 @@ func (w *rootWork) saveLatched() error {
 	if err != nil {
 		return err
 	}
-	plan := LatchedPlan{Version: latchedVersion, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
+	plan := latchedPlan{Version: latchedVersion, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
 	if backend.Type == initdir.LocalBackend {
 		plan.Dir = w.opts.Dir
 	}
@@ -104,7 +103,7 @@ func (w *rootWork) saveLatched() error {
 	for _, one := range []struct {
 		name    string
 		content []byte
-	}{{latchedMeta, meta}, {latchedPlan, file}} {
+	}{{latchedMeta, meta}, {latchedFile, file}} {
 		to, err := archive.CreateHeader(&zip.FileHeader{Name: one.name, Method: zip.Store}) // the engine's file is compressed
 		if err == nil {
 			_, err = to.Write(one.content)
@@ -119,32 +118,29 @@ func (w *rootWork) saveLatched() error {
 	return os.WriteFile(w.opts.PlanFile, out.Bytes(), 0o600)
 }
 
-// ErrNotRootPlan says that a file is not the plan of a root module, or that only its engine can
-// read it.
-var ErrNotRootPlan = errors.New("it is no plan of a root module, or one that only its engine can read")
+// ErrNotPlan says that a file is not the plan of a root module, or that only its engine can read
+// it.
+var ErrNotPlan = errors.New("it is no plan of a root module, or one that only its engine can read")
 
-// RootPlan is the plan of a root module as its file has it.
-type RootPlan struct {
+// SavedPlan is the plan of a root module as its file has it.
+type SavedPlan struct {
 	*stackplan.Plan // as that of a stack with nothing but the module
 
 	// Private says that only the schemas of its providers tell which of its values are sensitive.
 	Private bool
 }
 
-// ReadRootPlan reads the plan of a root module, without its engine and its providers.
+// ReadPlan reads the plan of a root module, without its engine and its providers.
 //
-// Errors: [ErrNotRootPlan].
-func ReadRootPlan(text []byte) (RootPlan, error) {
-	latched, isLatched := ReadLatchedPlan(text)
+// Errors: [ErrNotPlan].
+func ReadPlan(text []byte) (SavedPlan, error) {
+	latched, isLatched := readLatchedPlan(text)
 	if isLatched {
 		text = latched.File
 	}
-	plan, err := planfile.Read(text, planfile.Options{})
+	plan, private, err := decodePlan(text, isLatched)
 	if err != nil {
-		return RootPlan{}, ErrNotRootPlan
+		return SavedPlan{}, ErrNotPlan
 	}
-	if isLatched {
-		withoutGenerated(plan)
-	}
-	return RootPlan{modulePlan(plan), needsSchemas(plan)}, nil
+	return SavedPlan{plan, private}, nil
 }

@@ -1,14 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -27,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -60,18 +60,10 @@ const (
 	latchData = "data"
 )
 
-// enginePlan is the file that the engine writes and reads.
-func (r *Root) enginePlan() string {
-	if r.latch != nil || r.notToKeep {
-		return filepath.Join(r.opts.RunDir, "engine.tfplan")
-	}
-	return r.opts.PlanFile
-}
-
 // takeLatch makes a latch for the inputs that are not known, if there are any.
 //
 // Errors: a [*WaitError].
-func (w *rootWork) takeLatch() error {
+func (w *Work) takeLatch() error {
 	unknown := map[string]cty.Value{}
 	for _, input := range w.inputs {
 		if !input.Value.IsWhollyKnown() {
@@ -97,9 +89,7 @@ func (w *rootWork) takeLatch() error {
 	}
 	w.latch = &latch{planned: unknown, final: map[string]cty.Value{}}
 	for name, value := range unknown { // which only an apply uses that nothing else has planned for: one that destroys
-		if w.latch.final[name], err = withNulls(value); err != nil {
-			return err
-		}
+		w.latch.final[name] = cty.UnknownAsNull(value)
 	}
 	return nil
 }
@@ -113,14 +103,23 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 	return value
 }
 
+// load reads the modules of the root module as the engine would, without the mistakes in them,
+// which the engine reports; nil if there is none. The resolver finds modules that are not in local
+// directories; nil finds none.
+func (w *Work) load(resolver stackconfig.Resolver) *module.Tree {
+	tree, _ := module.NewLoader(module.OptionsOf(w.engine.Info, w.opts.Dir, resolver)).Load(w.opts.Dir) //nolint:errcheck // see above
+	return tree
+}
+
 // latchable returns the modules of the root module if it can be planned in a working copy as it
 // would be where it is.
 //
 // Errors: a [*WaitError].
-func (w *rootWork) latchable() (*module.Tree, error) {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine reports mistakes
+func (w *Work) latchable() (*module.Tree, error) {
+	tree := w.load(w.installedModules())
 	switch {
-	case tree == nil || tree.Module == nil || tree.Cycle || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
+	case tree == nil || tree.Module == nil || tree.Cycle || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() ||
+		len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")
 	case len(tree.Faulty) > 0:
 		return nil, waitFor("it calls a module that init has not installed")
@@ -147,7 +146,7 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 }
 
 // buildCopy lays out the working copy.
-func (w *rootWork) buildCopy() error {
+func (w *Work) buildCopy() error {
 	tree, err := w.latchable()
 	if err != nil {
 		return err
@@ -166,8 +165,8 @@ func (w *rootWork) buildCopy() error {
 		return err
 	}
 	w.latch.copy, err = workcopy.Build(&workcopy.Spec{
-		Dir: filepath.Join(w.latch.dir, latchTree), Tree: tree, Layout: layout, Lock: lock, Inputs: w.latch.planned, Shape: w.latch.shape, ByFile: true,
-		Abspath: w.opts.Dir,
+		Dir: filepath.Join(w.latch.dir, latchTree), Tree: tree, Layout: layout, Lock: lock,
+		Inputs: w.latch.planned, Shape: w.latch.shape, ByFile: true, Abspath: w.opts.Dir,
 	})
 	if err != nil {
 		return err
@@ -179,12 +178,12 @@ func (w *rootWork) buildCopy() error {
 }
 
 // fillDataDir makes the files for the copy that init would make.
-func (w *rootWork) fillDataDir(manifest []byte) error {
-	data, modules := w.copyDataDir(), filepath.Join(w.copyDataDir(), "modules")
-	if err := os.MkdirAll(modules, 0o700); err != nil {
+func (w *Work) fillDataDir(manifest []byte) error {
+	data := w.copyDataDir()
+	if err := os.MkdirAll(filepath.Dir(initdir.ManifestIn(data)), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(modules, "modules.json"), manifest, 0o600); err != nil {
+	if err := os.WriteFile(initdir.ManifestIn(data), manifest, 0o600); err != nil {
 		return err
 	}
 	providers := filepath.Join(w.dir().DataDir(), "providers")
@@ -203,62 +202,69 @@ func (w *rootWork) fillDataDir(manifest []byte) error {
 	return err
 }
 
-func (r *Root) copyDataDir() string { return filepath.Join(r.latch.dir, latchData) }
+func (s *Session) copyDataDir() string { return filepath.Join(s.latch.dir, latchData) }
 
 // removeCopy removes the working copy, in which nothing is left that somebody needs.
-func (r *Root) removeCopy() {
-	_ = os.RemoveAll(r.latch.dir) //nolint:errcheck // the rest is removed with the plan
-	r.latch.dir, r.latch.copy = "", nil
+func (s *Session) removeCopy() {
+	_ = os.RemoveAll(s.latch.dir) //nolint:errcheck // the rest is removed with the plan
+	s.latch.dir, s.latch.copy = "", nil
 }
 
 // inCopy returns the arguments and the environment of a command that runs in the working copy, for
 // path.cwd in the directory of the module.
-func (w *rootWork) inCopy(args []string) (inCopy, env []string) {
-	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), append(slices.Clone(w.opts.Environ), initdir.DataDirVariable+"="+w.copyDataDir())
+func (w *Work) inCopy(args []string) (inCopy, env []string) {
+	env = append(slices.Clone(w.opts.Environ), initdir.DataDirVariable+"="+w.copyDataDir())
+	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), env
 }
 
-// autoVarFiles are the files with values of variables that the engine would find in the directory
-// of the module, in its order.
-func (w *rootWork) autoVarFiles() ([]string, error) {
-	entries, err := os.ReadDir(w.opts.Dir)
+// autoFiles are the files with values of variables that the engine would find in the directory of
+// the module, in its order.
+func (s *Session) autoFiles() ([]string, error) {
+	entries, err := os.ReadDir(s.opts.Dir)
 	if err != nil {
 		return nil, err
 	}
 	var always, auto []string
 	for _, entry := range entries { // sorted by name
 		switch name := entry.Name(); {
-		case name == "terraform.tfvars" || name == "terraform.tfvars.json":
-			always = append(always, "-var-file="+filepath.Join(w.opts.Dir, name))
-		case strings.HasSuffix(name, ".auto.tfvars") || strings.HasSuffix(name, ".auto.tfvars.json"):
-			auto = append(auto, "-var-file="+filepath.Join(w.opts.Dir, name))
+		case !module.HasValues(name):
+		case strings.HasPrefix(name, "terraform.tfvars"):
+			always = append(always, filepath.Join(s.opts.Dir, name))
+		default:
+			auto = append(auto, filepath.Join(s.opts.Dir, name))
 		}
 	}
 	return append(always, auto...), nil
 }
 
-// planInCopy makes a working copy of the module for a plan, and returns the arguments that name
-// files with values.
-func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
-	auto, err := w.autoVarFiles()
+// copyVarFiles returns the arguments that name files with values for a command in the working copy,
+// which is in another directory.
+func (w *Work) copyVarFiles() ([]string, error) {
+	auto, err := w.autoFiles()
 	if err != nil {
 		return nil, err
 	}
+	var options []string
+	for _, name := range auto {
+		options = append(options, "-var-file="+name)
+	}
+	options = append(options, w.varFiles()...)
+	if w.latch.hasEphemeral() {
+		options = append(options, "-var-file="+workcopy.VariablesFile)
+	}
+	return options, nil
+}
+
+// planInCopy makes a working copy of the module for a plan, and returns the arguments that name
+// files with values.
+func (w *Work) planInCopy(ctx context.Context) ([]string, error) {
 	if err := w.buildCopy(); err != nil {
 		return nil, err
 	}
 	if err := w.initCopy(ctx); err != nil {
 		return nil, err
 	}
-	return w.latch.withEphemeral(append(auto, w.varFiles()...)), nil
-}
-
-// withEphemeral adds the file with values of ephemeral inputs, if there are any, to arguments that
-// name such files.
-func (l *latch) withEphemeral(files []string) []string {
-	if !l.hasEphemeral() {
-		return files
-	}
-	return append(files, "-var-file="+workcopy.VariablesFile)
+	return w.copyVarFiles()
 }
 
 // hasEphemeral reports whether there are inputs that a process has to be given anew, and that are
@@ -266,7 +272,7 @@ func (l *latch) withEphemeral(files []string) []string {
 func (l *latch) hasEphemeral() bool { return len(l.copy.Shape.EphemeralWrapped) > 0 }
 
 // endCopy takes over the files that the engine has written into the copy.
-func (w *rootWork) endCopy() {
+func (w *Work) endCopy() {
 	if w.latch == nil || w.latch.dir == "" {
 		return
 	}
@@ -278,12 +284,13 @@ func (w *rootWork) endCopy() {
 		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "%s.", failure.Capitalize(failure.Reason(err))))
 	}
 	if err := w.latch.copy.Return(); err != nil {
-		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "Not all files that were written next to the root "+
-			"module are there: %s.", err))
+		w.diags = append(w.diags, failure.Warning("Files of the module not returned",
+			"Not all files that were written next to the root module are there: %s.", err))
 	}
 	if err := w.returnErroredState(); err != nil {
 		w.diags = append(w.diags, failure.New("State not returned",
-			"The engine could not save the state, and has written it to %s. It cannot be moved to the root module: %s. Push it from there with the command state push.", w.erroredState(), failure.Reason(err)))
+			"The engine could not save the state, and has written it to %s. It cannot be moved to the root module: %s. "+
+				"Push it from there with the command state push.", w.erroredState(), failure.Reason(err)))
 		return // without the copy, the state would be lost
 	}
 	w.removeCopy()
@@ -292,11 +299,11 @@ func (w *rootWork) endCopy() {
 // erroredName is the file in which an engine leaves a state that its backend has not taken.
 const erroredName = "errored.tfstate"
 
-func (w *rootWork) erroredState() string { return filepath.Join(w.latch.copy.Root, erroredName) }
+func (w *Work) erroredState() string { return filepath.Join(w.latch.copy.Root, erroredName) }
 
 // returnErroredState moves a state that the backend has not taken to where the messages of the
 // engine say that it is.
-func (w *rootWork) returnErroredState() error {
+func (w *Work) returnErroredState() error {
 	text, err := os.ReadFile(w.erroredState())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -319,7 +326,7 @@ func (w *rootWork) returnErroredState() error {
 
 // explainUnknown says of a plan that has failed only because a number of instances is not known
 // that it has to wait.
-func (w *rootWork) explainUnknown(err error) error {
+func (w *Work) explainUnknown(err error) error {
 	if w.latch == nil || !binary.OnlyUnknownInstances(w.diags) {
 		return err
 	}
@@ -333,17 +340,23 @@ func (w *rootWork) explainUnknown(err error) error {
 	return waitFor("a number of instances, or an id to import,%s depends on it", at)
 }
 
-// cleanState removes from the state the remains of checks of generated objects. The engine is asked
-// to do it, which locks the state. A backup that it has made of the state before the apply stays.
-func (w *rootWork) cleanState() error {
-	run := func(stdout io.Writer, args ...string) error {
-		return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: io.Discard})
+// cleanState removes from the state the remains of checks of generated objects. It does so also
+// where the apply was stopped.
+func (w *Work) cleanState(ctx context.Context) {
+	if err := w.pushClean(context.WithoutCancel(ctx)); err != nil {
+		w.diags = append(w.diags, failure.Warning("State not cleaned",
+			"The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
 	}
-	var stdout bytes.Buffer
-	if err := run(&stdout, "state", "pull"); err != nil {
+}
+
+// pushClean asks the engine to clean the state, which locks it. A backup that it has made of the
+// state before the apply stays.
+func (w *Work) pushClean(ctx context.Context) error {
+	text, err := w.ask(ctx, "state", "pull")
+	if err != nil {
 		return err
 	}
-	state, err := tfstate.Parse(stdout.Bytes())
+	state, err := tfstate.Parse(text)
 	if err != nil {
 		return err
 	}
@@ -360,11 +373,8 @@ func (w *rootWork) cleanState() error {
 	if err != nil {
 		return err
 	}
-	if backup == "" {
-		return run(io.Discard, "state", "push", file)
-	}
 	before, beforeErr := os.ReadFile(backup)
-	if err := run(io.Discard, "state", "push", file); err != nil {
+	if _, err := w.ask(ctx, "state", "push", file); err != nil || backup == "" {
 		return err
 	}
 	switch {
@@ -394,23 +404,39 @@ func (l *latch) ofCopy(diags hcl.Diagnostics) hcl.Diagnostics {
 	})
 }
 
-// openSaved finds the plan of the engine in the file of a plan that was saved, and makes the
-// working copy in which it was made, if it was made in one.
-func (w *rootWork) openSaved() error {
+// OpenSaved opens the plan in the file of an earlier session, in place of making one. One that
+// nobody else than its engine can read may have changes.
+func (w *Work) OpenSaved(ctx context.Context) (*Plan, error) {
+	w.notToKeep = false
+	if err := w.prepare(ctx); err != nil {
+		return nil, err
+	}
+	if err := w.openLatched(); err != nil {
+		return nil, err
+	}
+	return w.readPlan(ctx)
+}
+
+// openLatched finds the plan of the engine in the file of a plan that was saved, and the latch with
+// which it was made, if it was made in a working copy.
+func (w *Work) openLatched() error {
 	w.latch = nil
 	text, err := os.ReadFile(w.opts.PlanFile)
 	if err != nil {
 		return err
 	}
-	saved, ok := ReadLatchedPlan(text)
+	saved, ok := readLatchedPlan(text)
 	if !ok {
 		return nil
 	}
 	switch {
 	case saved.Version != latchedVersion:
-		return failure.Error("Plan of another version", "The plan of the root module was saved by another version of cairn. Nothing was done. Plan again.")
+		return failure.Error("Plan of another version",
+			"The plan of the root module was saved by another version of cairn. Nothing was done. Plan again.")
 	case saved.Dir != "" && saved.Dir != w.opts.Dir:
-		return failure.Error("Plan of another directory", "The plan was made in %s, with inputs that were not known, and the engine would write the state there. Nothing was done. Apply it there, or plan again.", saved.Dir)
+		return failure.Error("Plan of another directory",
+			"The plan was made in %s, with inputs that were not known, and the engine would write the state there. "+
+				"Nothing was done. Apply it there, or plan again.", saved.Dir)
 	}
 	planned, err := saved.inputs()
 	if err != nil {
@@ -449,16 +475,12 @@ func (w *rootWork) openSaved() error {
 
 // applyInCopy prepares a working copy for applying a plan of it, and returns the arguments that
 // name files with values: those of ephemeral variables, which no plan holds.
-func (w *rootWork) applyInCopy() ([]string, error) {
+func (w *Work) applyInCopy() ([]string, error) {
 	if err := w.buildCopy(); err != nil {
 		return nil, err
 	}
 	if err := w.latch.copy.WriteFinal(w.latch.final, nil, false); err != nil {
 		return nil, err
 	}
-	auto, err := w.autoVarFiles()
-	if err != nil {
-		return nil, err
-	}
-	return w.latch.withEphemeral(append(auto, w.varFiles()...)), nil
+	return w.copyVarFiles()
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"bytes"
@@ -32,21 +32,20 @@ var backendPaths = map[string][]string{
 	initdir.LocalBackend: {}, // whose paths are made absolute by themselves
 	"oss":                {"shared_credentials_file"},
 	"pg":                 {},
-	"s3":                 {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
+	"s3": {
+		"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file",
+	},
 }
 
 // relativeCertificate matches a parameter that names a file by a relative path in a text with the
 // parameters of a connection to PostgreSQL.
 var relativeCertificate = regexp.MustCompile(`ssl(rootcert|cert|key)=[^/&\s]`)
 
-// dir is the directory of the module as the engine sees it.
-func (r *Root) dir() initdir.Dir { return initdir.Dir{Path: r.opts.Dir, Environ: r.opts.Environ} }
-
 // backend returns where the state of the module is, from the record of init, in a form that means
 // the same in every directory. Arguments that are null are left out.
 //
 // Errors: a [*WaitError] for a backend that may mean something else in another directory.
-func (w *rootWork) backend() (initdir.Backend, error) {
+func (w *Work) backend() (initdir.Backend, error) {
 	found, err := w.dir().Backend()
 	if err != nil {
 		return found, waitFor("the record of its backend cannot be read: %s", failure.Reason(err))
@@ -86,7 +85,7 @@ func withoutNulls(config map[string]any) map[string]any {
 
 // absolutePaths returns the value of an argument of a backend with absolute paths in place of those
 // that are relative to the module.
-func (w *rootWork) absolutePaths(paths []string, name string, value any) any {
+func (w *Work) absolutePaths(paths []string, name string, value any) any {
 	switch value := value.(type) {
 	case string:
 		if !slices.Contains(paths, name) || filepath.IsAbs(value) || strings.HasPrefix(value, "~") {
@@ -113,8 +112,8 @@ func (w *rootWork) absolutePaths(paths []string, name string, value any) any {
 const backendFile = "zz_stack_backend.tf.json"
 
 // initCopy tells the engine where the state is. Nothing is installed.
-func (w *rootWork) initCopy(ctx context.Context) error {
-	if err := stopped(ctx); err != nil {
+func (w *Work) initCopy(ctx context.Context) error {
+	if err := process.Stopped(ctx); err != nil {
 		return err
 	}
 	backend, err := w.backend()
@@ -130,18 +129,20 @@ func (w *rootWork) initCopy(ctx context.Context) error {
 	}
 	args, env := w.inCopy([]string{"init", "-input=false", "-reconfigure", "-get=false", "-lockfile=readonly", "-no-color"})
 	var output bytes.Buffer
-	err = w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, Stdout: &output, Stderr: &output})
+	err = w.engine.Processes.Run(process.Command{
+		Program: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: env, Stdout: &output, Stderr: &output,
+	})
 	if _, failed := errors.AsType[*process.ExitError](err); failed {
-		_, stderr := w.view.Writers()
-		writeLine(stderr, bytes.TrimRight(output.Bytes(), "\n"))
-		w.unsaid = append(w.unsaid, failure.New("Working copy not initialized", "The command init has failed in a working copy of the root module, and says why in its output."))
+		writeLine(w.out.Stderr, bytes.TrimRight(output.Bytes(), "\n"))
+		w.printed = append(w.printed, failure.New("Working copy not initialized",
+			"The command init has failed in a working copy of the root module, and says why in its output."))
 	}
 	return err
 }
 
 // backupFile is where the engine keeps the state before the last change; "" with a backend that
 // keeps none.
-func (w *rootWork) backupFile() (string, error) {
+func (w *Work) backupFile() (string, error) {
 	state, err := w.localState()
 	if state == "" {
 		return "", err
@@ -151,7 +152,7 @@ func (w *rootWork) backupFile() (string, error) {
 
 // localState returns the file with the state of the workspace that is worked on; "" with a backend
 // that keeps it elsewhere.
-func (w *rootWork) localState() (string, error) {
+func (w *Work) localState() (string, error) {
 	backend, err := w.backend()
 	if err != nil || backend.Type != initdir.LocalBackend {
 		return "", err

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package driver
+package rootmodule
 
 import (
 	"bytes"
@@ -26,18 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// rootWork is one phase of the work on a root module.
-type rootWork struct {
-	*Root
-	view RootView
-
-	diags   hcl.Diagnostics // to be shown at the end
-	unsaid  hcl.Diagnostics // which the engine has put into words itself
-	compact bool            // warnings are to be shown without details
-}
-
 // prepare installs the providers and modules of the module, and selects its workspace.
-func (w *rootWork) prepare(ctx context.Context) error {
+func (w *Work) prepare(ctx context.Context) error {
 	if w.prepared {
 		return nil
 	}
@@ -52,10 +42,10 @@ func (w *rootWork) prepare(ctx context.Context) error {
 }
 
 // initialize runs init.
-func (w *rootWork) initialize(ctx context.Context) error {
-	unlock, err := w.Shared.LockCache(ctx, cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir))
+func (w *Work) initialize(ctx context.Context) error {
+	unlock, err := w.engine.Shared.LockCache(ctx, cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir))
 	if err != nil {
-		return stopped(ctx)
+		return process.Stopped(ctx)
 	}
 	defer unlock()
 	return w.either(ctx, []string{"init", "-input=false"}, "Root module not initialized")
@@ -64,7 +54,7 @@ func (w *rootWork) initialize(ctx context.Context) error {
 // selectWorkspace selects the workspace, and makes it if there is none, as a person would do it.
 // Later commands name it nevertheless: others may select another one in the same directory
 // meanwhile.
-func (w *rootWork) selectWorkspace(ctx context.Context) error {
+func (w *Work) selectWorkspace(ctx context.Context) error {
 	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, initdir.WorkspaceVariable) == w.opts.Workspace {
 		return nil
 	}
@@ -77,20 +67,15 @@ func (w *rootWork) selectWorkspace(ctx context.Context) error {
 
 // nameWorkspace names the workspace to all that follows, without writing anything. It reports
 // whether there is such a workspace: naming one that there is not would make it.
-func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
+func (w *Work) nameWorkspace(ctx context.Context) (exists bool, err error) {
 	if w.opts.Workspace == "" {
 		return true, nil
 	}
-	if err := stopped(ctx); err != nil {
-		return false, err
-	}
-	var stdout bytes.Buffer
-	_, stderr := w.view.Writers()
-	err = w.Processes.Run(process.Command{Program: w.Engine, Args: []string{"workspace", "list"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: stderr})
+	list, err := w.asking(ctx, w.out.Stderr, "workspace", "list")
 	if err != nil {
 		return false, err
 	}
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(string(list)) {
 		if strings.TrimSpace(strings.TrimPrefix(line, "*")) == w.opts.Workspace {
 			w.useWorkspace()
 			return true, nil
@@ -99,28 +84,28 @@ func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
 	return false, nil
 }
 
-func (w *rootWork) useWorkspace() {
+func (w *Work) useWorkspace() {
 	w.opts.Environ = append(slices.Clone(w.opts.Environ), initdir.WorkspaceVariable+"="+w.opts.Workspace)
 }
 
 // either runs a command that reports data only with newer engines; others refuse the option before
 // they do anything else. The summary is for a failure of which there are texts only.
-func (w *rootWork) either(ctx context.Context, args []string, summary string) error {
-	if !w.isTextOnly(args[0]) {
+func (w *Work) either(ctx context.Context, args []string, summary string) error {
+	if !w.engine.isTextOnly(args[0]) {
 		options := []string{"-json"}
 		if args[0] == "init" { // which prints some of it as it would without that option
-			options = append(options, w.Options...)
+			options = append(options, w.engine.Options...)
 		}
 		attempt := &reporter{args: slices.Insert(slices.Clone(args), optionsAt(args), options...), mayRefuse: true}
 		result, err := w.run(ctx, attempt)
 		if result == nil || !attempt.refused(result) {
 			return err
 		}
-		w.setTextOnly(args[0])
+		w.engine.setTextOnly(args[0])
 	}
 	err := w.printing(ctx, args)
 	if _, failed := errors.AsType[*process.ExitError](err); failed {
-		w.unsaid = append(w.unsaid, &hcl.Diagnostic{
+		w.printed = append(w.printed, &hcl.Diagnostic{
 			Severity: hcl.DiagError, Summary: summary, Detail: "The command " + strings.Join(args, " ") + " has failed, and says why in its output.",
 		})
 	}
@@ -136,36 +121,52 @@ func optionsAt(args []string) int {
 	return 1
 }
 
-func (r *Roots) isTextOnly(command string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.mu.textOnly[command]
+func (e *Engine) isTextOnly(command string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.textOnly[command]
 }
 
-func (r *Roots) setTextOnly(command string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.mu.textOnly == nil {
-		r.mu.textOnly = map[string]bool{}
+func (e *Engine) setTextOnly(command string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.textOnly == nil {
+		e.mu.textOnly = map[string]bool{}
 	}
-	r.mu.textOnly[command] = true
+	e.mu.textOnly[command] = true
 }
 
 // printing runs a command that prints texts.
-func (w *rootWork) printing(ctx context.Context, args []string) error {
-	if err := stopped(ctx); err != nil {
+func (w *Work) printing(ctx context.Context, args []string) error {
+	args = slices.Insert(slices.Clone(args), optionsAt(args), w.engine.Options...)
+	return w.command(ctx, w.out.Stdout, w.out.Stderr, args)
+}
+
+// ask runs a command and returns its answer. That may hold secrets, and nothing is shown.
+func (w *Work) ask(ctx context.Context, args ...string) ([]byte, error) {
+	return w.asking(ctx, io.Discard, args...)
+}
+
+func (w *Work) asking(ctx context.Context, stderr io.Writer, args ...string) ([]byte, error) {
+	var stdout bytes.Buffer
+	err := w.command(ctx, &stdout, stderr, args)
+	return stdout.Bytes(), err
+}
+
+func (w *Work) command(ctx context.Context, stdout, stderr io.Writer, args []string) error {
+	if err := process.Stopped(ctx); err != nil {
 		return err
 	}
-	stdout, stderr := w.view.Writers()
-	args = slices.Insert(slices.Clone(args), optionsAt(args), w.Options...)
-	return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr})
+	return w.engine.Processes.Run(process.Command{
+		Program: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr,
+	})
 }
 
 // reporting runs a command that reports data. The function gets its events; it may be nil. There is
 // no result of a command that was not started.
 //
 // Errors: as those of [process.Set.Run].
-func (w *rootWork) reporting(ctx context.Context, args []string, onEvent func(runner.Event)) (*runner.Result, error) {
+func (w *Work) reporting(ctx context.Context, args []string, onEvent func(runner.Event)) (*runner.Result, error) {
 	return w.run(ctx, &reporter{args: args, onEvent: onEvent})
 }
 
@@ -212,23 +213,22 @@ func writeLine(to io.Writer, line []byte) {
 	_, _ = fmt.Fprintf(to, "%s\n", line)
 }
 
-func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error) {
-	if err := stopped(ctx); err != nil {
+func (w *Work) run(ctx context.Context, c *reporter) (*runner.Result, error) {
+	if err := process.Stopped(ctx); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(w.opts.RunDir, 0o700); err != nil {
 		return nil, fmt.Errorf("making a directory for a command: %w", err)
 	}
 	w.compact = w.compact || asksCompactWarnings(w.opts.Environ, c.args[0])
-	stdout, stderr := w.view.Writers()
-	started, leave, err := w.start(c.args, func(line []byte) { c.print(stderr, line) })
+	started, leave, err := w.start(c.args, func(line []byte) { c.print(w.out.Stderr, line) })
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	result, err := started.Wait(ctx, func(ev runner.Event) {
 		if ev.Type == "" {
-			c.print(stdout, ev.Raw)
+			c.print(w.out.Stdout, ev.Raw)
 			return
 		}
 		c.reported = true
@@ -244,14 +244,14 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 		w.diags = append(w.diags, diagnostics(result.Diagnostics)...)
 	}
 	if err == nil && result.Outcome != runner.OutcomeSucceeded {
-		err = exitError(result)
+		err = process.NewExitError(result.ExitCode, result.Ended)
 	}
 	return result, err
 }
 
 // start starts a process that reports data. It ends with all other processes, too, until leave is
 // called.
-func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
+func (w *Work) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
 	env := w.opts.Environ
 	var piped []byte
 	if w.latch != nil && w.latch.copy != nil {
@@ -262,10 +262,10 @@ func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.P
 			}
 		}
 	}
-	leave, err = w.Processes.Enter(func() (process.Guest, error) {
+	leave, err = w.engine.Processes.Enter(func() (process.Guest, error) {
 		var err error
 		started, err = runner.Start(runner.Command{
-			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine, Piped: piped,
+			Path: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine, Piped: piped,
 		})
 		if err != nil {
 			return nil, err
@@ -273,26 +273,21 @@ func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.P
 		return started, nil
 	})
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		err = process.StartError(&exec.Cmd{Path: w.Engine, Dir: w.opts.Dir}, err)
+		err = process.StartError(&exec.Cmd{Path: w.engine.Path, Dir: w.opts.Dir}, err)
 	}
 	return started, leave, err
 }
 
 // event shows the report of a command.
-func (w *rootWork) event(c *reporter, ev runner.Event) {
+func (w *Work) event(c *reporter, ev runner.Event) {
 	if c.onEvent != nil {
 		c.onEvent(ev)
 	}
 	switch ev.Type {
 	case runner.EventVersion, runner.EventDiagnostic, runner.EventChangeSummary, runner.EventOutputs: // shown in other ways
 	default:
-		w.view.Event(ev.Progress())
+		w.out.Event.Observe(ev.Progress())
 	}
-}
-
-// exitError says as other processes do how one ended that reports data.
-func exitError(result *runner.Result) error {
-	return process.NewExitError(result.ExitCode, result.Ended)
 }
 
 // asksCompactWarnings reports whether an environment adds the option for that to a command.
