@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -228,7 +229,7 @@ func (s *Session) autoFiles() ([]string, error) {
 	for _, entry := range entries { // sorted by name
 		switch name := entry.Name(); {
 		case !module.HasValues(name):
-		case strings.HasPrefix(name, "terraform.tfvars"):
+		case strings.TrimSuffix(name, ".json") == "terraform.tfvars":
 			always = append(always, filepath.Join(s.opts.Dir, name))
 		default:
 			auto = append(auto, filepath.Join(s.opts.Dir, name))
@@ -352,7 +353,7 @@ func (w *Work) cleanState(ctx context.Context) {
 // pushClean asks the engine to clean the state, which locks it. A backup that it has made of the
 // state before the apply stays.
 func (w *Work) pushClean(ctx context.Context) error {
-	text, err := w.ask(ctx, "state", "pull")
+	text, err := w.ask(ctx, io.Discard, "state", "pull")
 	if err != nil {
 		return err
 	}
@@ -374,7 +375,7 @@ func (w *Work) pushClean(ctx context.Context) error {
 		return err
 	}
 	before, beforeErr := os.ReadFile(backup)
-	if _, err := w.ask(ctx, "state", "push", file); err != nil || backup == "" {
+	if _, err := w.ask(ctx, io.Discard, "state", "push", file); err != nil || backup == "" {
 		return err
 	}
 	switch {

@@ -8,11 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
@@ -28,25 +30,17 @@ import (
 // planWithout prepares a plan that destroys without the values of some inputs. It reports whether
 // there is nothing to destroy.
 func (w *Work) planWithout(ctx context.Context) (nothing bool, err error) {
-	var missing []string
-	for _, input := range w.inputs {
-		if !input.Value.IsWhollyKnown() {
-			missing = append(missing, input.Name)
-		}
-	}
-	if len(missing) == 0 {
+	if len(w.missing()) == 0 {
 		return false, nil
 	}
 	if nothing, err = w.stateIsEmpty(ctx); nothing || err != nil {
 		return nothing, err
 	}
-	given := slices.DeleteFunc(slices.Clone(missing), func(name string) bool {
-		return !slices.ContainsFunc(w.opts.Environ, func(entry string) bool { return strings.HasPrefix(entry, variablePrefix+name+"=") })
+	w.inputs = slices.DeleteFunc(slices.Clone(w.inputs), func(input Input) bool { // the environment has values to destroy with
+		_, given := environ.LookUp(w.opts.Environ, variablePrefix+input.Name)
+		return given && !input.Value.IsWhollyKnown()
 	})
-	if len(given) > 0 { // the environment has values to destroy with
-		w.inputs = slices.DeleteFunc(slices.Clone(w.inputs), func(input Input) bool { return slices.Contains(given, input.Name) })
-		missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(given, name) })
-	}
+	missing := w.missing()
 	if len(missing) == 0 {
 		return false, nil
 	}
@@ -59,6 +53,17 @@ func (w *Work) planWithout(ctx context.Context) (nothing bool, err error) {
 	return false, w.explainMissing(err)
 }
 
+// missing returns the names of the inputs that are not wholly known.
+func (w *Work) missing() []string {
+	var names []string
+	for _, input := range w.inputs {
+		if !input.Value.IsWhollyKnown() {
+			names = append(names, input.Name)
+		}
+	}
+	return names
+}
+
 // variablePrefix is of variables of the environment that have values of those of the module.
 const variablePrefix = "TF_VAR_"
 
@@ -68,16 +73,10 @@ func (w *Work) explainMissing(err error) error {
 	if !ok {
 		return err
 	}
-	var missing []string
-	for _, input := range w.inputs {
-		if !input.Value.IsWhollyKnown() {
-			missing = append(missing, variablePrefix+input.Name)
-		}
-	}
 	w.diags = append(w.diags, failure.New("Values for destroying not known",
 		"Sources of some inputs of the root module are not there, and it cannot be destroyed without: %s. Nothing was done. "+
 			"Set %s in the environment to the value of the last apply.",
-		wait.Reason, strings.Join(missing, ", ")))
+		wait.Reason, variablePrefix+strings.Join(w.missing(), ", "+variablePrefix)))
 	return &process.ExitError{Code: 1}
 }
 
@@ -97,7 +96,7 @@ func (w *Work) stateIsEmpty(ctx context.Context) (bool, error) {
 
 // pullState asks the engine for the state, as it is in a file; empty if there is none.
 func (w *Work) pullState(ctx context.Context) ([]byte, error) {
-	text, err := w.ask(ctx, "state", "pull")
+	text, err := w.ask(ctx, io.Discard, "state", "pull")
 	if _, failed := errors.AsType[*process.ExitError](err); failed {
 		w.printed = append(w.printed, failure.New("State not read", "The command state pull has failed."))
 	}

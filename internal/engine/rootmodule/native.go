@@ -75,9 +75,7 @@ func (w *Work) planNatively(ctx context.Context) (*Plan, error) {
 		w.diags = before
 		return nil, nil //nolint:nilnil // as documented
 	}
-	plan := nativePlan(result, req)
-	counts := plan.Counts()
-	return &Plan{Changes: !plan.IsEmpty(), Counts: &counts, OutputsChange: outputsChange(plan), Details: plan}, nil
+	return newPlan(nativePlan(result, req)), nil
 }
 
 // isSpecial reports whether the environment or the inputs ask for something that only the engine
@@ -88,10 +86,8 @@ func (w *Work) isSpecial() bool {
 			return true
 		}
 	}
-	for _, input := range w.inputs {
-		if !input.Value.IsWhollyKnown() {
-			return true
-		}
+	if len(w.missing()) > 0 {
+		return true
 	}
 	config, err := cliconfig.ReadInstallation(cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir), w.opts.Dir, "")
 	return err != nil || len(config.Overrides) > 0
@@ -349,14 +345,9 @@ func readValues(name string) (values map[string]cty.Value, ok bool) {
 
 // nativePlan returns a plan of the native engine as that of a stack with nothing but the module.
 func nativePlan(result *engine.PlanResult, req *engine.PlanRequest) *stackplan.Plan {
-	plan := &stackplan.Plan{
-		Mode: req.Mode, Applyable: true, Complete: true, Timestamp: req.Timestamp, Outputs: map[string]*stackplan.OutputChange{},
-		Components: []*stackplan.Component{{
-			Action: stackplan.NoOp, Mode: req.Mode, Applyable: true, Complete: true, Changes: result.Changes,
-			Drift: result.Drift, Checks: result.Checks,
-			Invocations: result.Invocations,
-		}},
-	}
+	plan := planOf(req.Mode, req.Timestamp, stackplan.Component{
+		Changes: result.Changes, Drift: result.Drift, Checks: result.Checks, Invocations: result.Invocations,
+	})
 	before := storedBefore(req.PriorState)
 	for name, after := range result.Outputs {
 		change := &stackplan.OutputChange{Action: stackplan.Update, Before: before[name], After: after}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -29,36 +30,33 @@ func (w *Work) readPlan(ctx context.Context) (*Plan, error) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	read, private, err := decodePlan(file, w.latch != nil)
+	read, err := decodePlan(file, w.latch != nil)
 	if err != nil {
 		return &Plan{Changes: true, OutputsChange: true}, nil //nolint:nilerr // see above
 	}
-	counts := read.Counts()
-	plan := &Plan{Changes: !read.IsEmpty(), Counts: &counts, OutputsChange: outputsChange(read), Details: read}
-	if private {
+	plan := newPlan(read.Plan)
+	if read.Private {
 		plan.Details = w.planBySchemas(ctx, file)
 	}
 	return plan, nil
 }
 
-// outputsChange reports whether a plan changes any output, as far as that is known.
-func outputsChange(plan *stackplan.Plan) bool {
-	for _, output := range plan.Outputs {
-		if output.Action != stackplan.NoOp {
-			return true
-		}
+func newPlan(details *stackplan.Plan) *Plan {
+	counts := details.Counts()
+	plan := &Plan{Changes: !details.IsEmpty(), Counts: &counts, Details: details}
+	for _, output := range details.Outputs {
+		plan.OutputsChange = plan.OutputsChange || output.Action != stackplan.NoOp
 	}
-	return false
+	return plan
 }
 
-// decodePlan decodes a plan file of the engine without schemas. Private says that only the schemas
-// of its providers tell which of its values are sensitive.
-func decodePlan(file []byte, inCopy bool) (plan *stackplan.Plan, private bool, err error) {
+// decodePlan decodes a plan file of the engine without schemas.
+func decodePlan(file []byte, inCopy bool) (SavedPlan, error) {
 	read, err := planfile.Read(file, planfile.Options{})
 	if err != nil {
-		return nil, false, err
+		return SavedPlan{}, err
 	}
-	return modulePlan(read, inCopy), needsSchemas(read), nil
+	return SavedPlan{modulePlan(read, inCopy), needsSchemas(read)}, nil
 }
 
 // planBySchemas decodes a plan by the schemas of its providers; nil if they are not to be had.
@@ -97,14 +95,9 @@ func modulePlan(plan *planfile.Plan, inCopy bool) *stackplan.Plan {
 		maps.DeleteFunc(plan.Outputs, func(name string, _ *planfile.OutputChange) bool { return workcopy.IsGeneratedOutput(name) })
 		plan.Checks = workcopy.PlannedChecks(plan.Checks)
 	}
-	mode := planModes[plan.Mode]
-	result := &stackplan.Plan{
-		Mode: mode, Applyable: true, Complete: true, Timestamp: plan.Timestamp, Outputs: map[string]*stackplan.OutputChange{},
-		Components: []*stackplan.Component{{
-			Action: stackplan.NoOp, Mode: mode, Applyable: true, Complete: true,
-			Changes: plan.ResourceChanges, Drift: plan.ResourceDrift, Deferred: plan.DeferredChanges, Checks: plan.Checks,
-		}},
-	}
+	result := planOf(planModes[plan.Mode], plan.Timestamp, stackplan.Component{
+		Changes: plan.ResourceChanges, Drift: plan.ResourceDrift, Deferred: plan.DeferredChanges, Checks: plan.Checks,
+	})
 	for name, output := range plan.Outputs {
 		change := &stackplan.OutputChange{Action: outputActions[output.Action], Before: output.Before, After: output.After}
 		if output.Sensitive {
@@ -113,6 +106,15 @@ func modulePlan(plan *planfile.Plan, inCopy bool) *stackplan.Plan {
 		result.Outputs[name] = change
 	}
 	return result
+}
+
+// planOf returns the plan of a stack with nothing but a module, without outputs.
+func planOf(mode engine.Mode, timestamp time.Time, module stackplan.Component) *stackplan.Plan {
+	module.Action, module.Mode, module.Applyable, module.Complete = stackplan.NoOp, mode, true, true
+	return &stackplan.Plan{
+		Mode: mode, Applyable: true, Complete: true, Timestamp: timestamp,
+		Outputs: map[string]*stackplan.OutputChange{}, Components: []*stackplan.Component{&module},
+	}
 }
 
 var outputActions = map[engine.Action]stackplan.Action{

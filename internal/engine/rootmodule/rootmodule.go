@@ -16,8 +16,8 @@
 //   - M3. A module some of whose inputs are unknown is planned and applied in a working copy, where
 //     these come through a latch. What would differ in a copy is not planned: that is a
 //     [*WaitError].
-//   - M4. The file of a plan, and the directory of a run, may hold secrets. Only their owner can read
-//     them.
+//   - M4. The file of a plan, and the directory of a run, may hold secrets. Only their owner can
+//     read them.
 package rootmodule
 
 import (
@@ -53,10 +53,7 @@ type Engine struct {
 	// Native is shared by the plans that are made in this process. With nil, the binary makes all.
 	Native *native.Shared
 
-	mu struct {
-		sync.Mutex
-		textOnly map[string]bool // commands that the engine does not know to report as data
-	}
+	textOnly sync.Map // commands that the engine does not know to report as data
 }
 
 // Options say which root module is worked on, and how.

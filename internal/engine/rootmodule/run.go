@@ -71,7 +71,7 @@ func (w *Work) nameWorkspace(ctx context.Context) (exists bool, err error) {
 	if w.opts.Workspace == "" {
 		return true, nil
 	}
-	list, err := w.asking(ctx, w.out.Stderr, "workspace", "list")
+	list, err := w.ask(ctx, w.out.Stderr, "workspace", "list")
 	if err != nil {
 		return false, err
 	}
@@ -91,7 +91,7 @@ func (w *Work) useWorkspace() {
 // either runs a command that reports data only with newer engines; others refuse the option before
 // they do anything else. The summary is for a failure of which there are texts only.
 func (w *Work) either(ctx context.Context, args []string, summary string) error {
-	if !w.engine.isTextOnly(args[0]) {
+	if _, isTextOnly := w.engine.textOnly.Load(args[0]); !isTextOnly {
 		options := []string{"-json"}
 		if args[0] == "init" { // which prints some of it as it would without that option
 			options = append(options, w.engine.Options...)
@@ -101,7 +101,7 @@ func (w *Work) either(ctx context.Context, args []string, summary string) error 
 		if result == nil || !attempt.refused(result) {
 			return err
 		}
-		w.engine.setTextOnly(args[0])
+		w.engine.textOnly.Store(args[0], true)
 	}
 	err := w.printing(ctx, args)
 	if _, failed := errors.AsType[*process.ExitError](err); failed {
@@ -121,33 +121,14 @@ func optionsAt(args []string) int {
 	return 1
 }
 
-func (e *Engine) isTextOnly(command string) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.mu.textOnly[command]
-}
-
-func (e *Engine) setTextOnly(command string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.mu.textOnly == nil {
-		e.mu.textOnly = map[string]bool{}
-	}
-	e.mu.textOnly[command] = true
-}
-
 // printing runs a command that prints texts.
 func (w *Work) printing(ctx context.Context, args []string) error {
 	args = slices.Insert(slices.Clone(args), optionsAt(args), w.engine.Options...)
 	return w.command(ctx, w.out.Stdout, w.out.Stderr, args)
 }
 
-// ask runs a command and returns its answer. That may hold secrets, and nothing is shown.
-func (w *Work) ask(ctx context.Context, args ...string) ([]byte, error) {
-	return w.asking(ctx, io.Discard, args...)
-}
-
-func (w *Work) asking(ctx context.Context, stderr io.Writer, args ...string) ([]byte, error) {
+// ask runs a command and returns its answer. That may hold secrets, and is not shown.
+func (w *Work) ask(ctx context.Context, stderr io.Writer, args ...string) ([]byte, error) {
 	var stdout bytes.Buffer
 	err := w.command(ctx, &stdout, stderr, args)
 	return stdout.Bytes(), err

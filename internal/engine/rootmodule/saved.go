@@ -54,6 +54,7 @@ func readLatchedPlan(text []byte) (*latchedPlan, bool) {
 	return plan, err == nil
 }
 
+// member reads a file of an archive, whose size in the directory of the archive may be a lie.
 func member(archive *zip.Reader, name string) ([]byte, error) {
 	file, err := archive.Open(name)
 	if err != nil {
@@ -138,9 +139,9 @@ func ReadPlan(text []byte) (SavedPlan, error) {
 	if isLatched {
 		text = latched.File
 	}
-	plan, private, err := decodePlan(text, isLatched)
+	plan, err := decodePlan(text, isLatched)
 	if err != nil {
 		return SavedPlan{}, ErrNotPlan
 	}
-	return SavedPlan{plan, private}, nil
+	return plan, nil
 }

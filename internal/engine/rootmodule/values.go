@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -112,7 +113,7 @@ func (w *Work) readOutputs(ctx context.Context) (outputs map[string]cty.Value, f
 // StoredOutputs asks the engine for the outputs in the state of the workspace that was worked on
 // last. Sensitive ones are among them.
 func (w *Work) StoredOutputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
-	text, err := w.ask(ctx, "output", "-json")
+	text, err := w.ask(ctx, io.Discard, "output", "-json")
 	if err != nil {
 		return nil, false, fmt.Errorf("the outputs in the state cannot be read: %w", err)
 	}
