@@ -17,8 +17,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxCommentWidth is in columns, of which a tab is one.
-const maxCommentWidth = 100
+// Widths are in columns, of which a tab is one.
+const (
+	maxCommentWidth = 100
+	maxCodeWidth    = 140
+)
 
 // goFiles calls a function for each Go file of the module that was written by hand.
 func goFiles(t *testing.T, visit func(path string, source []byte)) {
@@ -47,8 +50,8 @@ func goFiles(t *testing.T, visit func(path string, source []byte)) {
 	}
 }
 
-// comments calls a function for each comment of a file, with the column at which it begins, from 1.
-func comments(source []byte, visit func(line, column int, text string)) {
+// tokens calls a function for each token of a file.
+func tokens(source []byte, visit func(at token.Position, tok token.Token, literal string)) {
 	files := token.NewFileSet()
 	file := files.AddFile("", -1, len(source))
 	var s scanner.Scanner
@@ -58,11 +61,17 @@ func comments(source []byte, visit func(line, column int, text string)) {
 		if tok == token.EOF {
 			return
 		}
+		visit(file.Position(pos), tok, literal)
+	}
+}
+
+// comments calls a function for each comment of a file, with the column at which it begins, from 1.
+func comments(source []byte, visit func(line, column int, text string)) {
+	tokens(source, func(at token.Position, tok token.Token, literal string) {
 		if tok == token.COMMENT {
-			at := file.Position(pos)
 			visit(at.Line, at.Column, literal)
 		}
-	}
+	})
 }
 
 // Comments that have lines of their own are wrapped. Tables and commands, which are indented by a
@@ -83,6 +92,29 @@ func TestCommentsAreWrapped(t *testing.T) {
 	})
 	if len(wide) > 0 {
 		t.Errorf("%d lines of comments are wider than %d columns:\n%s", len(wide), maxCommentWidth, strings.Join(wide, "\n"))
+	}
+}
+
+// Raw strings are as wide as they are: breaking JSON or a regular expression would hide its shape.
+func TestCodeIsWrapped(t *testing.T) {
+	var wide []string
+	goFiles(t, func(path string, source []byte) {
+		raw := map[int]bool{} // by lines
+		tokens(source, func(at token.Position, tok token.Token, literal string) {
+			if tok == token.STRING && literal[0] == '`' {
+				for i := range 1 + strings.Count(literal, "\n") {
+					raw[at.Line+i] = true
+				}
+			}
+		})
+		for i, line := range bytes.Split(source, []byte("\n")) {
+			if utf8.RuneCount(line) > maxCodeWidth && !raw[i+1] {
+				wide = append(wide, fmt.Sprintf("%s:%d", strings.TrimPrefix(path, "../"), i+1))
+			}
+		}
+	})
+	if len(wide) > 0 {
+		t.Errorf("%d lines of code are wider than %d columns:\n%s", len(wide), maxCodeWidth, strings.Join(wide, "\n"))
 	}
 }
 
@@ -128,16 +160,9 @@ func (s *share) add(words []string) {
 
 // messages calls a function for each string of a file that has a space, as texts for people do.
 func messages(source []byte, visit func(text string)) {
-	files := token.NewFileSet()
-	var s scanner.Scanner
-	s.Init(files.AddFile("", -1, len(source)), source, nil, 0)
-	for {
-		_, tok, literal := s.Scan()
-		if tok == token.EOF {
-			return
-		}
+	tokens(source, func(_ token.Position, tok token.Token, literal string) {
 		if tok == token.STRING && strings.Contains(literal, " ") {
 			visit(literal)
 		}
-	}
+	})
 }

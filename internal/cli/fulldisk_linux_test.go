@@ -243,7 +243,8 @@ func TestFullDiskWithoutTerminal(t *testing.T) {
 	if err == nil {
 		t.Error("exit code 0")
 	}
-	contain(t, output, "State not saved", "State only in working directory", "the changes to component.slow are recorded in the directory .cairn/runs")
+	contain(t, output, "State not saved", "State only in working directory",
+		"the changes to component.slow are recorded in the directory .cairn/runs")
 	if strings.Contains(output, "BEGIN") || strings.Contains(output, "State lost") {
 		t.Errorf("the state is printed, or said to be lost:\n%s", output)
 	}

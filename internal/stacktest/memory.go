@@ -90,7 +90,9 @@ func (s *memorySession) Plan(ctx context.Context, req *engine.PlanRequest, obser
 }
 
 // Apply implements [engine.Session].
-func (s *memorySession) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+func (s *memorySession) Apply(ctx context.Context, req *engine.ApplyRequest,
+	observe engine.Observer,
+) (*engine.ApplyResult, hcl.Diagnostics) {
 	session := s.of(req.ModuleDir)
 	if session == s.Session {
 		return session.Apply(ctx, req, observe)

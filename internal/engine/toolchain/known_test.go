@@ -41,7 +41,8 @@ func TestKnown(t *testing.T) {
 		t.Errorf("four binaries were asked %d times", got)
 	}
 	broken := errors.New("broken")
-	if _, err := known.ask(t.Context(), binaryFile{"c", 1, 1}, func() (engine.Info, error) { return engine.Info{}, broken }); !errors.Is(err, broken) {
+	fails := func() (engine.Info, error) { return engine.Info{}, broken }
+	if _, err := known.ask(t.Context(), binaryFile{"c", 1, 1}, fails); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 	if _, err := known.ask(t.Context(), binaryFile{"c", 1, 1}, ask); err != nil {
