@@ -36,7 +36,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	if req.Mode == engine.Destroy {
 		name = destroyName
 	}
-	r := s.newRun(name, req, caller)
+	r := s.newRun(task{name: name, req: req, caller: caller})
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
@@ -150,7 +150,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if plan.Mode == engine.Destroy {
 		name = destroyName
 	}
-	r := s.forPlan(plan, made).newSaved(name, made.Identity, plan, req, caller)
+	r := s.forPlan(plan, made).newSaved(plan, task{name: name, req: req, caller: caller, saved: made.Identity})
 	r.outcome.approvedBy = cmp.Or(req.ApprovedBy, BySavedPlan)
 	stored, diags := r.loadSaved(ctx, plan, made)
 	if diags.HasErrors() {
@@ -174,21 +174,18 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
 }
 
-// newSaved is [Stack.newRun] for a saved plan of an identity.
-func (s *Stack) newSaved(name, identity string, plan *stackplan.Plan, req Request, caller Caller) *run {
+// newSaved is [Stack.newRun] for a saved plan.
+func (s *Stack) newSaved(plan *stackplan.Plan, t task) *run {
 	if plan.Mode == engine.Destroy {
-		req.Mode = engine.Destroy // by which inputs are evaluated
+		t.req.Mode = engine.Destroy // by which inputs are evaluated
 	}
-	r := s.newRun(name, req, caller)
-	r.saved, r.values.saved = identity, identity
-	return r
+	return s.newRun(t)
 }
 
 // CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that
 // can be known without the values of variables that were not known while planning. Nothing is done.
 func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
-	r := s.forPlan(plan, made).newSaved(applyName, made.Identity, plan, req, Caller{})
-	r.values.notYet = true
+	r := s.forPlan(plan, made).newSaved(plan, task{name: applyName, req: req, saved: made.Identity, notYet: true})
 	_, diags := r.loadSaved(ctx, plan, made)
 	return r.interrupted(ctx, diags)
 }

@@ -35,7 +35,7 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 			return Planned{}, Diagnostics(err)
 		}
 	}
-	r := s.newRun(planName, req, caller)
+	r := s.newRun(task{name: planName, req: req, caller: caller})
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {

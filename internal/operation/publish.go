@@ -202,7 +202,7 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 	if req.Mode == engine.Destroy {
 		name = destroyName
 	}
-	r := s.newRun(name, req, Caller{})
+	r := s.newRun(task{name: name, req: req})
 	diags := r.loadDeployment(ctx)
 	if diags.HasErrors() || r.values.block == nil {
 		return diags

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -36,21 +37,30 @@ const (
 	publishName = "publish"
 )
 
-// run is an operation that plans or applies, while it is carried out.
-type run struct {
-	stack  *Stack
+// task is the work of a run. It stays as it was given.
+type task struct {
+	name   string // planName, applyName or destroyName
 	req    Request
 	caller Caller
-	name   string // planName, applyName or destroyName
 	saved  string // identity of the saved plan that is applied; "" for none
+	notYet bool   // published values of upstream stacks are not asked for
+}
 
-	runtime  stackruntime.Options
+// run is an operation that plans or applies, while it is carried out.
+type run struct {
+	task
+	stack    *Stack
 	values   *values
-	stored   *deployment.Stored
 	recovery *recovery
-	calls    int // of the runtime
-	round    int // of an apply, from 1; 0 with a saved plan
+	interim
+}
 
+// interim is what a run has read and done so far.
+type interim struct {
+	runtime stackruntime.Options
+	stored  *deployment.Stored
+	calls   int // of the runtime
+	round   int // of an apply, from 1; 0 with a saved plan
 	outcome outcome
 }
 
@@ -64,22 +74,24 @@ type outcome struct {
 
 // newRun begins an operation. A deployment of which the block says that it is to be destroyed is
 // destroyed.
-func (s *Stack) newRun(name string, req Request, caller Caller) *run {
-	other := *s
-	other.parallelism = req.Parallelism
-	s.opened.accepted = req.AcceptRecovery
-	r := &run{stack: &other, req: req, caller: caller, name: name}
-	r.values = &values{stack: r.stack, caller: caller, answers: map[string]cty.Value{}}
+func (s *Stack) newRun(t task) *run {
+	var block *deployconfig.Deployment
 	if deployment, err := s.sources.Deployment(); err == nil {
-		r.values.block, _ = s.sources.Block(deployment) //nolint:errcheck // loadDeployment reports it
+		block, _ = s.sources.Block(deployment) //nolint:errcheck // loadDeployment reports it
 	}
-	if block := r.values.block; block != nil && block.Destroy && req.Mode == engine.Normal {
-		r.req.Mode = engine.Destroy
-		if name == applyName {
-			r.name = destroyName
+	if block != nil && block.Destroy && t.req.Mode == engine.Normal {
+		t.req.Mode = engine.Destroy
+		if t.name == applyName {
+			t.name = destroyName
 		}
 	}
-	r.values.req = r.req
+	s.opened.accepted = t.req.AcceptRecovery
+	other := *s
+	other.parallelism = t.req.Parallelism
+	r := &run{
+		task: t, stack: &other,
+		values: &values{task: t, stack: &other, block: block, answers: map[string]cty.Value{}},
+	}
 	r.recovery = &recovery{run: r}
 	return r
 }

@@ -31,12 +31,9 @@ import (
 // values are those of the variables of the stack in an operation on a deployment: from its block in
 // the deployment files, and from all other sources.
 type values struct {
-	stack  *Stack
-	req    Request
-	caller Caller
-	block  *deployconfig.Deployment // nil without deployment files
-	saved  string                   // identity of the saved plan that is applied; "" for none
-	notYet bool                     // published values of upstream stacks are not asked for
+	task
+	stack *Stack
+	block *deployconfig.Deployment // nil without deployment files
 
 	config  *stackconfig.Config // nil if it cannot be used
 	inputs  *inputs             // of the deployment in the present phase; nil without deployment files
@@ -73,7 +70,7 @@ const givenFor = 30 * time.Second
 // anything. The values fetched for it are for the request of the plan that follows. The caller is
 // that of the plan, and is not asked yet.
 func (s *Stack) CheckGiven(ctx context.Context, req Request, caller Caller) (*Given, hcl.Diagnostics) {
-	r := s.newRun(planName, req, caller)
+	r := s.newRun(task{name: planName, req: req, caller: caller})
 	given, diags := r.loadGiven(ctx, planName)
 	if !diags.HasErrors() {
 		return given, nil // the plan has the warnings
