@@ -183,17 +183,17 @@ func (p *Provider) Apply(_ context.Context, req provider.ApplyRequest) provider.
 	p.called("apply", req.Type, req.Prior, req.Config)
 	response := provider.ApplyResponse{New: req.Planned, Private: req.Private}
 	if !req.Planned.IsNull() {
-		response.New, _ = cty.Transform(req.Planned,
-			func(_ cty.Path, value cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
-				switch {
-				case value.IsKnown():
-					return value, nil
-				case value.Type() == cty.Number:
-					return cty.NumberIntVal(1), nil
-				default:
-					return cty.StringVal("made"), nil
-				}
-			})
+		made := func(_ cty.Path, value cty.Value) (cty.Value, error) {
+			switch {
+			case value.IsKnown():
+				return value, nil
+			case value.Type() == cty.Number:
+				return cty.NumberIntVal(1), nil
+			default:
+				return cty.StringVal("made"), nil
+			}
+		}
+		response.New, _ = cty.Transform(req.Planned, made) //nolint:errcheck // the function returns none
 		response.Identity = p.identity(req.Type, response.New)
 	}
 	return hook(p.OnApply, req, response)
