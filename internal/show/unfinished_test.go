@@ -81,7 +81,7 @@ func TestUnfinishedOfOther(t *testing.T) {
 		result(`{"name": "a", "state": "failed"}`) + "x":                                             "after its end",
 		result(`{"name": "a", "state": "odd"}`):                                                      "unknown state",
 		result(`{"state": "failed"}`):                                                                "name of a result",
-		result(`{"name": "a", "state": "ok"}`):                                                       "as a whole",
+		result(`{"name": "a", "state": "ok"}`):                                                       "contradict its overall result",
 		`<testsuite name="cairn run x" tests="1"><testcase name="a" classname="other"/></testsuite>`: "not a report",
 	} {
 		got, err := show.Unfinished([]byte(content))

@@ -25,7 +25,7 @@ func TestExplainLacks(t *testing.T) {
 	}{
 		"of a newer version": {
 			old, "Unsupported argument", `An argument named "identity" is not expected here.`,
-			"terraform from version 1.12.0 [terraform >= 1.12.0]",
+			"terraform from version 1.12.0 and in tofu from version 1.12.0 [terraform >= 1.12.0 tofu >= 1.12.0]",
 		},
 		"new enough": {newer, "Unsupported argument", `An argument named "identity" is not expected here.`, ""},
 		"of the other engine": {old, "Unsupported argument", `An argument named "enabled" is not expected here.`, "terraform 1.11.4 does not " +
