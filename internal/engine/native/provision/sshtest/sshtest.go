@@ -86,8 +86,10 @@ func Start(t testing.TB, config ...string) *Server {
 		return path
 	}
 	text := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\n"+
-		"PasswordAuthentication no\nKexAlgorithms curve25519-sha256\n",
-		write("host", s.HostKey.Private), write("authorized", s.Key.Public))
+		"PasswordAuthentication no\nKexAlgorithms curve25519-sha256\n"+
+		// Bash reads .bashrc for each command of sshd, where somebody's lines may take a minute.
+		"SetEnv HOME=%s\n",
+		write("host", s.HostKey.Private), write("authorized", s.Key.Public), t.TempDir())
 	for _, line := range config {
 		text += line + "\n"
 	}
