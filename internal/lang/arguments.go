@@ -28,31 +28,47 @@ func quoted(s string, own cty.ValueMarks) string {
 	return strconv.Quote(s)
 }
 
+// functionOf makes a function whose results are of one type and never null.
+func functionOf(
+	result cty.Type, description string, params []function.Parameter, impl func(args []cty.Value) (cty.Value, error),
+) function.Function {
+	return function.New(&function.Spec{
+		Description: description, Params: params, Type: function.StaticReturnType(result), RefineResult: refineNotNull,
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return impl(args) },
+	})
+}
+
 // delegate makes a function with the parameters of f that leaves everything to impl, which gets the
 // arguments as they are and usually calls f.
 //
 // The declared type of the result is dynamic, because f finds the right one when it is called and
 // finding it twice can be costly. Results have their right types all the same.
 func delegate(f function.Function, impl function.ImplFunc) function.Function {
-	params := slices.Clone(f.Params())
-	for i := range params {
-		allowAll(&params[i])
+	return delegateTaking(f, func(function.Parameter) bool { return false }, impl)
+}
+
+// delegateTaking is [delegate] with values of any type for the parameters that match.
+func delegateTaking(f function.Function, matches func(function.Parameter) bool, impl function.ImplFunc) function.Function {
+	params := parametersOf(f)
+	allowAll := func(param *function.Parameter) {
+		if matches(*param) {
+			param.Type = cty.DynamicPseudoType
+		}
+		param.AllowNull, param.AllowUnknown, param.AllowDynamicType, param.AllowMarked = true, true, true, true
 	}
-	variadic := f.VarParam()
-	if variadic != nil {
-		allowAll(variadic)
+	for i := range params.fixed {
+		allowAll(&params.fixed[i])
+	}
+	if params.variadic != nil {
+		allowAll(params.variadic)
 	}
 	return function.New(&function.Spec{
 		Description: f.Description(),
-		Params:      params,
-		VarParam:    variadic,
+		Params:      params.fixed,
+		VarParam:    params.variadic,
 		Type:        function.StaticReturnType(cty.DynamicPseudoType),
 		Impl:        impl,
 	})
-}
-
-func allowAll(param *function.Parameter) {
-	param.AllowNull, param.AllowUnknown, param.AllowDynamicType, param.AllowMarked = true, true, true, true
 }
 
 // notNull refines the unknown results of a function of the libraries: they are never null.
@@ -104,13 +120,9 @@ func keepMarks(f function.Function) function.Function {
 // losesMarks reports whether f needs [keepMarks].
 func losesMarks(f function.Function) bool {
 	params := parametersOf(f)
-	all := params.fixed
-	if params.variadic != nil {
-		all = append(all, *params.variadic)
-	}
 	handlesMarks := func(p function.Parameter) bool { return p.AllowMarked }
 	cutsShort := func(p function.Parameter) bool { return !p.AllowUnknown || !p.AllowDynamicType }
-	return slices.ContainsFunc(all, handlesMarks) && slices.ContainsFunc(all, cutsShort)
+	return params.any(handlesMarks) && params.any(cutsShort)
 }
 
 // parameters are those of one function, which gives them away only as copies.
@@ -121,6 +133,11 @@ type parameters struct {
 
 func parametersOf(f function.Function) parameters {
 	return parameters{fixed: f.Params(), variadic: f.VarParam()}
+}
+
+// any reports whether one of the parameters matches.
+func (p parameters) any(matches func(function.Parameter) bool) bool {
+	return slices.ContainsFunc(p.fixed, matches) || p.variadic != nil && matches(*p.variadic)
 }
 
 func (p parameters) at(i int) function.Parameter {

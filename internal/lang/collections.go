@@ -58,18 +58,9 @@ var lengthFunction = function.New(&function.Spec{
 	},
 })
 
-var containsFunction = function.New(&function.Spec{
-	Description: "Reports whether a list, set or tuple has an element.",
-	Params: []function.Parameter{
-		{Name: "list", Type: cty.DynamicPseudoType},
-		{Name: "value", Type: cty.DynamicPseudoType},
-	},
-	Type:         function.StaticReturnType(cty.Bool),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		return stdlib.ContainsFunc.Call(args)
-	},
-})
+var containsFunction = functionOf(cty.Bool, "Reports whether a list, set or tuple has an element.",
+	[]function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}, {Name: "value", Type: cty.DynamicPseudoType}},
+	stdlib.ContainsFunc.Call)
 
 // findsNull is for contains, which looks for null as newer versions of terraform do; 1.11 refuses
 // to.
@@ -108,12 +99,8 @@ var anyTrueFunction = boolsFunction("Reports whether any element is true.", cty.
 // boolsFunction makes alltrue and anytrue. The result is the start value unless an element decides
 // otherwise; null counts as false, and an unknown element matters only if nothing else decides.
 func boolsFunction(description string, start cty.Value) function.Function {
-	return function.New(&function.Spec{
-		Description:  description,
-		Params:       []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
-		Type:         function.StaticReturnType(cty.Bool),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.Bool, description, []function.Parameter{{Name: "list", Type: cty.List(cty.Bool)}},
+		func(args []cty.Value) (cty.Value, error) {
 			result := start
 			for _, element := range args[0].Elements() {
 				switch {
@@ -124,8 +111,7 @@ func boolsFunction(description string, start cty.Value) function.Function {
 				}
 			}
 			return result, nil
-		},
-	})
+		})
 }
 
 var coalesceFunction = function.New(&function.Spec{
@@ -167,15 +153,9 @@ var coalesceFunction = function.New(&function.Spec{
 	},
 })
 
-var indexFunction = function.New(&function.Spec{
-	Description: "Returns the position of a value in a list or tuple.",
-	Params: []function.Parameter{
-		{Name: "list", Type: cty.DynamicPseudoType},
-		{Name: "value", Type: cty.DynamicPseudoType},
-	},
-	Type:         function.StaticReturnType(cty.Number),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var indexFunction = functionOf(cty.Number, "Returns the position of a value in a list or tuple.",
+	[]function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}, {Name: "value", Type: cty.DynamicPseudoType}},
+	func(args []cty.Value) (cty.Value, error) {
 		list, wanted := args[0], args[1]
 		if !isSequence(list.Type()) {
 			return cty.NilVal, function.NewArgErrorf(0, "need a list or a tuple")
@@ -193,8 +173,7 @@ var indexFunction = function.New(&function.Spec{
 			}
 		}
 		return cty.NilVal, function.NewArgErrorf(1, "the list has no such element")
-	},
-})
+	})
 
 var matchKeysFunction = function.New(&function.Spec{
 	Description: "Returns the values whose keys are in a list.",
@@ -298,14 +277,11 @@ func tooManyError() error {
 	return function.NewArgErrorf(0, "need a list, set or tuple with one element or none")
 }
 
-var transposeFunction = function.New(&function.Spec{
-	Description:  "Swaps keys and values of a map of lists of strings.",
-	Params:       []function.Parameter{{Name: "values", Type: cty.Map(cty.List(cty.String))}},
-	Type:         function.StaticReturnType(cty.Map(cty.List(cty.String))),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, retType cty.Type) (cty.Value, error) {
+var transposeFunction = functionOf(cty.Map(cty.List(cty.String)), "Swaps keys and values of a map of lists of strings.",
+	[]function.Parameter{{Name: "values", Type: cty.Map(cty.List(cty.String))}},
+	func(args []cty.Value) (cty.Value, error) {
 		if !args[0].IsWhollyKnown() {
-			return cty.UnknownVal(retType), nil
+			return cty.UnknownVal(cty.Map(cty.List(cty.String))), nil
 		}
 		keysByValue := map[string][]cty.Value{}
 		for key, list := range args[0].Elements() { // in the order of keys, so the results are sorted
@@ -328,8 +304,7 @@ var transposeFunction = function.New(&function.Spec{
 			transposed[value] = cty.ListVal(keys)
 		}
 		return cty.MapVal(transposed), nil
-	},
-})
+	})
 
 // distinctFunction is that of the library without looking at all elements for each one.
 var distinctFunction = function.New(&function.Spec{

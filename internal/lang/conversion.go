@@ -21,14 +21,7 @@ import (
 func conversionFunction(want cty.Type) function.Function {
 	return function.New(&function.Spec{
 		Description: "Converts a value to " + want.FriendlyName() + ".",
-		Params: []function.Parameter{{
-			Name:             "v",
-			Type:             cty.DynamicPseudoType,
-			AllowNull:        true,
-			AllowUnknown:     true,
-			AllowDynamicType: true,
-			AllowMarked:      true,
-		}},
+		Params:      []function.Parameter{anyValue("v")},
 		Type: func(args []cty.Value) (cty.Type, error) {
 			got := args[0].Type()
 			if got.Equals(want) {
@@ -86,48 +79,21 @@ func linearly(f function.Function) function.Function {
 	collects := func(param function.Parameter) bool {
 		return param.Type.IsListType() || param.Type.IsMapType() || param.Type.IsSetType()
 	}
-	params, variadic := f.Params(), f.VarParam()
-	if !slices.ContainsFunc(params, collects) && (variadic == nil || !collects(*variadic)) {
+	params := parametersOf(f)
+	if !params.any(collects) {
 		return f
 	}
-	typeOf := func(i int) cty.Type {
-		if i < len(params) {
-			return params[i].Type
-		}
-		return variadic.Type
-	}
-	taking := slices.Clone(params)
-	for i := range taking {
-		takeAny(&taking[i], collects)
-	}
-	var takingMore *function.Parameter
-	if variadic != nil {
-		more := *variadic
-		takeAny(&more, collects)
-		takingMore = &more
-	}
-	return function.New(&function.Spec{
-		Description: f.Description(), Params: taking, VarParam: takingMore,
-		Type: function.StaticReturnType(cty.DynamicPseudoType),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			args = slices.Clone(args)
-			for i := range args {
-				converted, err := bounds.Convert(args[i], elementwise(args[i].Type(), typeOf(i)))
-				if err != nil {
-					return cty.NilVal, function.NewArgError(i, err)
-				}
-				args[i] = converted
+	return delegateTaking(f, collects, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		args = slices.Clone(args)
+		for i := range args {
+			converted, err := bounds.Convert(args[i], elementwise(args[i].Type(), params.at(i).Type))
+			if err != nil {
+				return cty.NilVal, function.NewArgError(i, err)
 			}
-			return f.Call(args)
-		},
+			args[i] = converted
+		}
+		return f.Call(args)
 	})
-}
-
-func takeAny(param *function.Parameter, collects func(function.Parameter) bool) {
-	if collects(*param) {
-		param.Type = cty.DynamicPseudoType
-	}
-	allowAll(param)
 }
 
 // commonType returns the type that all of some types are or that strings, numbers and booleans

@@ -19,27 +19,17 @@ var base64Sha256Function = base64HashFunction(func(b []byte) []byte { sum := sha
 var base64Sha512Function = base64HashFunction(func(b []byte) []byte { sum := sha512.Sum512(b); return sum[:] })
 
 func base64HashFunction(sum func([]byte) []byte) function.Function {
-	return function.New(&function.Spec{
-		Description:  "Returns a hash of a string, encoded in Base64.",
-		Params:       []function.Parameter{{Name: "str", Type: cty.String}},
-		Type:         function.StaticReturnType(cty.String),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.String, "Returns a hash of a string, encoded in Base64.",
+		[]function.Parameter{{Name: "str", Type: cty.String}},
+		func(args []cty.Value) (cty.Value, error) {
 			return cty.StringVal(base64.StdEncoding.EncodeToString(sum([]byte(args[0].AsString())))), nil
-		},
-	})
+		})
 }
 
 // Messages never contain the cipher text or anything of the key.
-var rsaDecryptFunction = function.New(&function.Spec{
-	Description: "Decrypts Base64-encoded RSA cipher text (PKCS #1 v1.5) with a private key.",
-	Params: []function.Parameter{
-		{Name: "ciphertext", Type: cty.String, AllowMarked: true},
-		{Name: "privatekey", Type: cty.String, AllowMarked: true},
-	},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var rsaDecryptFunction = functionOf(cty.String, "Decrypts Base64-encoded RSA cipher text (PKCS #1 v1.5) with a private key.",
+	[]function.Parameter{{Name: "ciphertext", Type: cty.String, AllowMarked: true}, {Name: "privatekey", Type: cty.String, AllowMarked: true}},
+	func(args []cty.Value) (cty.Value, error) {
 		source, sourceMarks := args[0].Unmark()
 		keyText, keyMarks := args[1].Unmark()
 
@@ -61,5 +51,4 @@ var rsaDecryptFunction = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgErrorf(0, "cannot be decrypted with this key: %w", err)
 		}
 		return cty.StringVal(string(plaintext)).WithMarks(sourceMarks, keyMarks), nil
-	},
-})
+	})

@@ -10,42 +10,28 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-var timestampFunction = function.New(&function.Spec{
-	Description:  "Returns the current time (UTC, RFC 3339).",
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+var timestampFunction = functionOf(cty.String, "Returns the current time (UTC, RFC 3339).", nil,
+	func([]cty.Value) (cty.Value, error) {
 		return formatTime(time.Now()), nil
-	},
-})
+	})
 
 func planTimestampFunction(planned time.Time) function.Function {
-	return function.New(&function.Spec{
-		Description:  "Returns the time of the plan (UTC, RFC 3339).",
-		Type:         function.StaticReturnType(cty.String),
-		RefineResult: refineNotNull,
-		Impl: func([]cty.Value, cty.Type) (cty.Value, error) {
+	return functionOf(cty.String, "Returns the time of the plan (UTC, RFC 3339).", nil,
+		func([]cty.Value) (cty.Value, error) {
 			if planned.IsZero() {
 				return cty.UnknownVal(cty.String), nil
 			}
 			return formatTime(planned), nil
-		},
-	})
+		})
 }
 
 func formatTime(t time.Time) cty.Value {
 	return cty.StringVal(t.UTC().Format(time.RFC3339))
 }
 
-var timeCompareFunction = function.New(&function.Spec{
-	Description: "Compares two times: -1, 0 or 1.",
-	Params: []function.Parameter{
-		{Name: "timestamp_a", Type: cty.String},
-		{Name: "timestamp_b", Type: cty.String},
-	},
-	Type:         function.StaticReturnType(cty.Number),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var timeCompareFunction = functionOf(cty.Number, "Compares two times: -1, 0 or 1.",
+	[]function.Parameter{{Name: "timestamp_a", Type: cty.String}, {Name: "timestamp_b", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		var times [2]time.Time
 		for i, arg := range args {
 			parsed, err := time.Parse(time.RFC3339, arg.AsString())
@@ -55,5 +41,4 @@ var timeCompareFunction = function.New(&function.Spec{
 			times[i] = parsed
 		}
 		return cty.NumberIntVal(int64(times[0].Compare(times[1]))), nil
-	},
-})
+	})

@@ -16,12 +16,9 @@ import (
 	"golang.org/x/text/encoding/ianaindex"
 )
 
-var base64DecodeFunction = function.New(&function.Spec{
-	Description:  "Decodes Base64 text that holds UTF-8.",
-	Params:       []function.Parameter{{Name: "str", Type: cty.String, AllowMarked: true}},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var base64DecodeFunction = functionOf(cty.String, "Decodes Base64 text that holds UTF-8.",
+	[]function.Parameter{{Name: "str", Type: cty.String, AllowMarked: true}},
+	func(args []cty.Value) (cty.Value, error) {
 		source, own := args[0].Unmark()
 		decoded, err := decodeBase64(source.AsString(), own)
 		if err != nil {
@@ -31,8 +28,7 @@ var base64DecodeFunction = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgErrorf(0, "the decoded bytes are not UTF-8, so they cannot be a string")
 		}
 		return cty.StringVal(string(decoded)).WithMarks(own), nil
-	},
-})
+	})
 
 func decodeBase64(source string, own cty.ValueMarks) ([]byte, error) {
 	decoded, err := base64.StdEncoding.DecodeString(source)
@@ -42,12 +38,9 @@ func decodeBase64(source string, own cty.ValueMarks) ([]byte, error) {
 	return decoded, nil
 }
 
-var base64GzipFunction = function.New(&function.Spec{
-	Description:  "Compresses a string with gzip and encodes the result in Base64.",
-	Params:       []function.Parameter{{Name: "str", Type: cty.String}},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var base64GzipFunction = functionOf(cty.String, "Compresses a string with gzip and encodes the result in Base64.",
+	[]function.Parameter{{Name: "str", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		var compressed bytes.Buffer
 		w := gzip.NewWriter(&compressed)
 		if _, err := w.Write([]byte(args[0].AsString())); err != nil {
@@ -62,18 +55,11 @@ var base64GzipFunction = function.New(&function.Spec{
 			return cty.NilVal, err
 		}
 		return cty.StringVal(base64.StdEncoding.EncodeToString(compressed.Bytes())), nil
-	},
-})
+	})
 
-var textEncodeBase64Function = function.New(&function.Spec{
-	Description: "Writes a string in a character encoding and encodes the bytes in Base64.",
-	Params: []function.Parameter{
-		{Name: "string", Type: cty.String},
-		{Name: "encoding", Type: cty.String},
-	},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var textEncodeBase64Function = functionOf(cty.String, "Writes a string in a character encoding and encodes the bytes in Base64.",
+	[]function.Parameter{{Name: "string", Type: cty.String}, {Name: "encoding", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		charset, err := characterEncoding(args[1])
 		if err != nil {
 			return cty.NilVal, err
@@ -83,18 +69,11 @@ var textEncodeBase64Function = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgErrorf(0, "the string has characters that the encoding cannot express")
 		}
 		return cty.StringVal(base64.StdEncoding.EncodeToString(encoded)), nil
-	},
-})
+	})
 
-var textDecodeBase64Function = function.New(&function.Spec{
-	Description: "Decodes Base64 text and reads the bytes in a character encoding.",
-	Params: []function.Parameter{
-		{Name: "source", Type: cty.String, AllowMarked: true},
-		{Name: "encoding", Type: cty.String},
-	},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var textDecodeBase64Function = functionOf(cty.String, "Decodes Base64 text and reads the bytes in a character encoding.",
+	[]function.Parameter{{Name: "source", Type: cty.String, AllowMarked: true}, {Name: "encoding", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		charset, err := characterEncoding(args[1])
 		if err != nil {
 			return cty.NilVal, err
@@ -109,8 +88,7 @@ var textDecodeBase64Function = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgErrorf(0, "the bytes are not text in that encoding")
 		}
 		return cty.StringVal(string(decoded)).WithMarks(own), nil
-	},
-})
+	})
 
 func characterEncoding(name cty.Value) (encoding.Encoding, error) {
 	charset, err := ianaindex.IANA.Encoding(name.AsString())

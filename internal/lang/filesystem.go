@@ -198,12 +198,8 @@ func hashFunction(opts Options, algorithm func() hash.Hash, encode func([]byte) 
 
 // pathFunction makes a function from a path to a string.
 func pathFunction(opts Options, description string, result func(file) (string, error)) function.Function {
-	return function.New(&function.Spec{
-		Description:  description,
-		Params:       []function.Parameter{pathParameter},
-		Type:         function.StaticReturnType(cty.String),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.String, description, []function.Parameter{pathParameter},
+		func(args []cty.Value) (cty.Value, error) {
 			f, err := fileAt(opts, args[0])
 			if err != nil {
 				return cty.NilVal, err
@@ -219,17 +215,13 @@ func pathFunction(opts Options, description string, result func(file) (string, e
 				return cty.NilVal, err
 			}
 			return cty.StringVal(text).WithMarks(f.marks), nil
-		},
-	})
+		})
 }
 
 func fileExistsFunction(opts Options) function.Function {
-	return function.New(&function.Spec{
-		Description:  "Reports whether a regular file exists. Other things at the path are an error.",
-		Params:       []function.Parameter{pathParameter},
-		Type:         function.StaticReturnType(cty.Bool),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.Bool, "Reports whether a regular file exists. Other things at the path are an error.",
+		[]function.Parameter{pathParameter},
+		func(args []cty.Value) (cty.Value, error) {
 			f, err := fileAt(opts, args[0])
 			if err != nil {
 				return cty.NilVal, err
@@ -249,20 +241,13 @@ func fileExistsFunction(opts Options) function.Function {
 				return cty.NilVal, function.NewArgErrorf(0, "%s is not a regular file but of type %s", f.name, info.Mode().Type())
 			}
 			return cty.True.WithMarks(f.marks), nil
-		},
-	})
+		})
 }
 
 func fileSetFunction(opts Options) function.Function {
-	return function.New(&function.Spec{
-		Description: "Lists the regular files below a directory whose names match a pattern.",
-		Params: []function.Parameter{
-			pathParameter,
-			{Name: "pattern", Type: cty.String, AllowMarked: true},
-		},
-		Type:         function.StaticReturnType(cty.Set(cty.String)),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.Set(cty.String), "Lists the regular files below a directory whose names match a pattern.",
+		[]function.Parameter{pathParameter, {Name: "pattern", Type: cty.String, AllowMarked: true}},
+		func(args []cty.Value) (cty.Value, error) {
 			path, pathMarks := args[0].Unmark()
 			pattern, patternMarks := args[1].Unmark()
 			own := cty.NewValueMarks(pathMarks, patternMarks)
@@ -284,8 +269,7 @@ func fileSetFunction(opts Options) function.Function {
 					quoted(pattern.AsString(), own), quoted(path.AsString(), own), withoutPaths(err, own))
 			}
 			return found.WithMarks(own), nil
-		},
-	})
+		})
 }
 
 // How many files and directories a function looks at, at most: most real trees have fewer, but not
@@ -392,12 +376,8 @@ func withoutPaths(err error, own cty.ValueMarks) error {
 }
 
 func absPathFunction(baseDir string) function.Function {
-	return function.New(&function.Spec{
-		Description:  "Makes a path absolute.",
-		Params:       []function.Parameter{{Name: "path", Type: cty.String}},
-		Type:         function.StaticReturnType(cty.String),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.String, "Makes a path absolute.", []function.Parameter{{Name: "path", Type: cty.String}},
+		func(args []cty.Value) (cty.Value, error) {
 			path := args[0].AsString()
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(baseDir, path)
@@ -407,20 +387,15 @@ func absPathFunction(baseDir string) function.Function {
 				return cty.NilVal, err
 			}
 			return cty.StringVal(filepath.ToSlash(absolute)), nil
-		},
-	})
+		})
 }
 
-var pathExpandFunction = function.New(&function.Spec{
-	Description:  "Replaces a leading ~ by the user's home directory.",
-	Params:       []function.Parameter{{Name: "path", Type: cty.String}},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var pathExpandFunction = functionOf(cty.String, "Replaces a leading ~ by the user's home directory.",
+	[]function.Parameter{{Name: "path", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		expanded, err := expandHome(args[0].AsString())
 		if err != nil {
 			return cty.NilVal, function.NewArgErrorf(0, "cannot expand ~: %w", err)
 		}
 		return cty.StringVal(expanded), nil
-	},
-})
+	})

@@ -67,12 +67,9 @@ var cidrSubnetsFunction = function.New(&function.Spec{
 	},
 })
 
-var cidrHostFunction = function.New(&function.Spec{
-	Description:  "Returns the address with a number inside a prefix; negative numbers count from its end.",
-	Params:       []function.Parameter{prefixParameter, {Name: "hostnum", Type: cty.Number}},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var cidrHostFunction = functionOf(cty.String, "Returns the address with a number inside a prefix; negative numbers count from its end.",
+	[]function.Parameter{prefixParameter, {Name: "hostnum", Type: cty.Number}},
+	func(args []cty.Value) (cty.Value, error) {
 		network, err := parsePrefix(args[0])
 		if err != nil {
 			return cty.NilVal, err
@@ -89,15 +86,11 @@ var cidrHostFunction = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgError(1, err)
 		}
 		return cty.StringVal(address.String()), nil
-	},
-})
+	})
 
-var cidrNetmaskFunction = function.New(&function.Spec{
-	Description:  "Returns an IPv4 prefix as a subnet mask.",
-	Params:       []function.Parameter{prefixParameter},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var cidrNetmaskFunction = functionOf(cty.String, "Returns an IPv4 prefix as a subnet mask.",
+	[]function.Parameter{prefixParameter},
+	func(args []cty.Value) (cty.Value, error) {
 		network, err := parsePrefix(args[0])
 		if err != nil {
 			return cty.NilVal, err
@@ -106,19 +99,11 @@ var cidrNetmaskFunction = function.New(&function.Spec{
 			return cty.NilVal, function.NewArgErrorf(0, "IPv6 has no subnet masks")
 		}
 		return cty.StringVal(net.IP(network.Mask).String()), nil
-	},
-})
+	})
 
-var cidrSubnetFunction = function.New(&function.Spec{
-	Description: "Returns the subnet with a number inside a prefix.",
-	Params: []function.Parameter{
-		prefixParameter,
-		{Name: "newbits", Type: cty.Number},
-		{Name: "netnum", Type: cty.Number},
-	},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var cidrSubnetFunction = functionOf(cty.String, "Returns the subnet with a number inside a prefix.",
+	[]function.Parameter{prefixParameter, {Name: "newbits", Type: cty.Number}, {Name: "netnum", Type: cty.Number}},
+	func(args []cty.Value) (cty.Value, error) {
 		network, err := parsePrefix(args[0])
 		if err != nil {
 			return cty.NilVal, err
@@ -139,5 +124,4 @@ var cidrSubnetFunction = function.New(&function.Spec{
 			return cty.NilVal, err
 		}
 		return cty.StringVal(subnet.String()), nil
-	},
-})
+	})

@@ -10,12 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-var sumFunction = function.New(&function.Spec{
-	Description:  "Adds the numbers of a list, set or tuple.",
-	Params:       []function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
-	Type:         function.StaticReturnType(cty.Number),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var sumFunction = functionOf(cty.Number, "Adds the numbers of a list, set or tuple.",
+	[]function.Parameter{{Name: "list", Type: cty.DynamicPseudoType}},
+	func(args []cty.Value) (cty.Value, error) {
 		list := args[0]
 		if ty := list.Type(); !ty.IsListType() && !ty.IsSetType() && !ty.IsTupleType() {
 			return cty.NilVal, function.NewArgErrorf(0, "need a list, set or tuple of numbers")
@@ -43,8 +40,7 @@ var sumFunction = function.New(&function.Spec{
 			}
 		}
 		return sum, nil
-	},
-})
+	})
 
 func opposedInfinities(a, b cty.Value) bool {
 	x, y := a.AsBigFloat(), b.AsBigFloat()

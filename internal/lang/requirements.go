@@ -5,7 +5,6 @@ package lang
 
 import (
 	"math"
-	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -57,11 +56,7 @@ func requireAll(table map[string]function.Function) map[string]function.Function
 // takesNumbers reports whether texts among the arguments become numbers. Literals and operators
 // have bounds of their own.
 func takesNumbers(f function.Function) bool {
-	params := f.Params()
-	if variadic := f.VarParam(); variadic != nil {
-		params = append(params, *variadic)
-	}
-	return slices.ContainsFunc(params, func(param function.Parameter) bool { return param.Type == cty.Number })
+	return parametersOf(f).any(func(param function.Parameter) bool { return param.Type == cty.Number })
 }
 
 func bareArguments(args []cty.Value) ([]cty.Value, bool) {

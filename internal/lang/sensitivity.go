@@ -11,39 +11,35 @@ import (
 )
 
 // anyValue is a parameter that takes every value as it is.
-var anyValue = function.Parameter{
-	Name:             "value",
-	Type:             cty.DynamicPseudoType,
-	AllowNull:        true,
-	AllowUnknown:     true,
-	AllowDynamicType: true,
-	AllowMarked:      true,
+func anyValue(name string) function.Parameter {
+	return function.Parameter{
+		Name: name, Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true, AllowDynamicType: true, AllowMarked: true,
+	}
 }
 
-func typeOfFirst(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil }
+// markFunction makes a function that has a value of any type as its result, with other marks or
+// without parts of it.
+func markFunction(description string, change func(cty.Value) (cty.Value, error)) function.Function {
+	return function.New(&function.Spec{
+		Description: description,
+		Params:      []function.Parameter{anyValue("value")},
+		Type:        func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+		Impl:        func(args []cty.Value, _ cty.Type) (cty.Value, error) { return change(args[0]) },
+	})
+}
 
-var sensitiveFunction = function.New(&function.Spec{
-	Description: "Marks a value as sensitive.",
-	Params:      []function.Parameter{anyValue},
-	Type:        typeOfFirst,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		return args[0].Mark(marks.Sensitive), nil
-	},
+var sensitiveFunction = markFunction("Marks a value as sensitive.", func(value cty.Value) (cty.Value, error) {
+	return value.Mark(marks.Sensitive), nil
 })
 
 // Only the value itself loses its mark: parts that were sensitive on their own stay so.
-var nonsensitiveFunction = function.New(&function.Spec{
-	Description: "Takes the sensitive mark off a value.",
-	Params:      []function.Parameter{anyValue},
-	Type:        typeOfFirst,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		return marks.RemoveShallow(args[0], marks.Sensitive), nil
-	},
+var nonsensitiveFunction = markFunction("Takes the sensitive mark off a value.", func(value cty.Value) (cty.Value, error) {
+	return marks.RemoveShallow(value, marks.Sensitive), nil
 })
 
 var isSensitiveFunction = function.New(&function.Spec{
 	Description: "Reports whether a value is marked as sensitive.",
-	Params:      []function.Parameter{anyValue},
+	Params:      []function.Parameter{anyValue("value")},
 	Type:        function.StaticReturnType(cty.Bool),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		switch value := args[0]; {
@@ -56,25 +52,20 @@ var isSensitiveFunction = function.New(&function.Spec{
 	},
 })
 
-var ephemeralAsNullFunction = function.New(&function.Spec{
-	Description: "Replaces the ephemeral parts of a value by null.",
-	Params:      []function.Parameter{anyValue},
-	Type:        typeOfFirst,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-		if !marks.Contains(args[0], marks.Ephemeral) {
-			return args[0], nil
+var ephemeralAsNullFunction = markFunction("Replaces the ephemeral parts of a value by null.", func(value cty.Value) (cty.Value, error) {
+	if !marks.Contains(value, marks.Ephemeral) {
+		return value, nil
+	}
+	return cty.Transform(value, func(_ cty.Path, part cty.Value) (cty.Value, error) {
+		if !marks.Has(part, marks.Ephemeral) {
+			return part, nil
 		}
-		return cty.Transform(args[0], func(_ cty.Path, part cty.Value) (cty.Value, error) {
-			if !marks.Has(part, marks.Ephemeral) {
-				return part, nil
-			}
-			bare, own := part.Unmark()
-			delete(own, marks.Ephemeral)
-			if !bare.IsKnown() {
-				// The final value will be null, but its type may not be known yet.
-				return cty.UnknownVal(bare.Type()).WithMarks(own), nil
-			}
-			return cty.NullVal(bare.Type()).WithMarks(own), nil
-		})
-	},
+		bare, own := part.Unmark()
+		delete(own, marks.Ephemeral)
+		if !bare.IsKnown() {
+			// The final value will be null, but its type may not be known yet.
+			return cty.UnknownVal(bare.Type()).WithMarks(own), nil
+		}
+		return cty.NullVal(bare.Type()).WithMarks(own), nil
+	})
 })

@@ -19,30 +19,19 @@ import (
 // here, and those of a set only to get at them. Values that are marked, unknown or of types that
 // only package convert can unite are left to the function of the library.
 func setOperation(f function.Function, combine func(all cty.ValueSet, first, next []cty.Value)) function.Function {
-	params, variadic := f.Params(), f.VarParam()
-	anything := func(function.Parameter) bool { return true }
-	for i := range params {
-		takeAny(&params[i], anything)
-	}
-	if variadic != nil {
-		takeAny(variadic, anything)
-	}
 	others := linearly(settled(f, true))
-	return function.New(&function.Spec{
-		Description: f.Description(), Params: params, VarParam: variadic,
-		Type: function.StaticReturnType(cty.DynamicPseudoType),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			sets, ty, ok := elementsOfOneType(args)
-			if !ok {
-				return others.Call(args)
-			}
-			all := cty.NewValueSet(ty)
-			unite(all, nil, sets[0])
-			for _, next := range sets[1:] {
-				combine(all, sets[0], next)
-			}
-			return cty.SetValFromValueSet(all), nil
-		},
+	anything := func(function.Parameter) bool { return true }
+	return delegateTaking(f, anything, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		sets, ty, ok := elementsOfOneType(args)
+		if !ok {
+			return others.Call(args)
+		}
+		all := cty.NewValueSet(ty)
+		unite(all, nil, sets[0])
+		for _, next := range sets[1:] {
+			combine(all, sets[0], next)
+		}
+		return cty.SetValFromValueSet(all), nil
 	})
 }
 

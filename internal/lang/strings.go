@@ -14,15 +14,9 @@ import (
 )
 
 // The known beginning of an unknown string can be enough for an answer.
-var startsWithFunction = function.New(&function.Spec{
-	Description: "Reports whether a string begins with another.",
-	Params: []function.Parameter{
-		{Name: "str", Type: cty.String, AllowUnknown: true},
-		{Name: "prefix", Type: cty.String},
-	},
-	Type:         function.StaticReturnType(cty.Bool),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var startsWithFunction = functionOf(cty.Bool, "Reports whether a string begins with another.",
+	[]function.Parameter{{Name: "str", Type: cty.String, AllowUnknown: true}, {Name: "prefix", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		prefix := args[1].AsString()
 		if args[0].IsKnown() {
 			return cty.BoolVal(strings.HasPrefix(args[0].AsString(), prefix)), nil
@@ -35,40 +29,25 @@ var startsWithFunction = function.New(&function.Spec{
 			return cty.False, nil
 		}
 		return cty.UnknownVal(cty.Bool), nil
-	},
-})
+	})
 
 var endsWithFunction = stringTest("Reports whether a string ends with another.", "suffix", strings.HasSuffix)
 
 var strContainsFunction = stringTest("Reports whether a string contains another.", "substr", strings.Contains)
 
 func stringTest(description, second string, test func(s, other string) bool) function.Function {
-	return function.New(&function.Spec{
-		Description: description,
-		Params: []function.Parameter{
-			{Name: "str", Type: cty.String},
-			{Name: second, Type: cty.String},
-		},
-		Type:         function.StaticReturnType(cty.Bool),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.Bool, description,
+		[]function.Parameter{{Name: "str", Type: cty.String}, {Name: second, Type: cty.String}},
+		func(args []cty.Value) (cty.Value, error) {
 			return cty.BoolVal(test(args[0].AsString(), args[1].AsString())), nil
-		},
-	})
+		})
 }
 
 // A search text between slashes is a regular expression, and $1 or ${name} in the replacement then
 // stand for its groups.
-var replaceFunction = function.New(&function.Spec{
-	Description: "Replaces every occurrence of a text or a regular expression.",
-	Params: []function.Parameter{
-		{Name: "str", Type: cty.String},
-		{Name: "substr", Type: cty.String},
-		{Name: "replace", Type: cty.String},
-	},
-	Type:         function.StaticReturnType(cty.String),
-	RefineResult: refineNotNull,
-	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+var replaceFunction = functionOf(cty.String, "Replaces every occurrence of a text or a regular expression.",
+	[]function.Parameter{{Name: "str", Type: cty.String}, {Name: "substr", Type: cty.String}, {Name: "replace", Type: cty.String}},
+	func(args []cty.Value) (cty.Value, error) {
 		text, search, replacement := args[0].AsString(), args[1].AsString(), args[2].AsString()
 		if !isPattern(search) {
 			return cty.StringVal(strings.ReplaceAll(text, search, replacement)), nil
@@ -79,8 +58,7 @@ var replaceFunction = function.New(&function.Spec{
 		}
 		replaced, err := replaceMatches(pattern, text, replacement)
 		return cty.StringVal(replaced), err
-	},
-})
+	})
 
 // isPattern reports whether a search text is a regular expression.
 func isPattern(search string) bool {

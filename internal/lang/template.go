@@ -53,16 +53,10 @@ var variablesParameter = function.Parameter{Name: "vars", Type: cty.DynamicPseud
 
 // recursiveTemplateFunction stands for a template function inside a template.
 func recursiveTemplateFunction(name string) function.Function {
+	arguments := anyValue("arguments")
 	return function.New(&function.Spec{
 		Description: "Fails: templates cannot render templates.",
-		VarParam: &function.Parameter{
-			Name:             "arguments",
-			Type:             cty.DynamicPseudoType,
-			AllowNull:        true,
-			AllowUnknown:     true,
-			AllowDynamicType: true,
-			AllowMarked:      true,
-		},
+		VarParam:    &arguments,
 		Type: func([]cty.Value) (cty.Type, error) {
 			return cty.NilType, fmt.Errorf("%s cannot be called from inside a template", name)
 		},
@@ -136,15 +130,9 @@ func loadTemplate(opts Options, path cty.Value) (hclsyntax.Expression, cty.Value
 func templateStringFunction(functions templateFunctions) function.Function {
 	variables := variablesParameter
 	variables.AllowUnknown, variables.AllowDynamicType = true, true // the template may carry marks
-	return function.New(&function.Spec{
-		Description: "Renders a template that a reference leads to.",
-		Params: []function.Parameter{
-			{Name: "template", Type: customdecode.ExpressionClosureType},
-			variables,
-		},
-		Type:         function.StaticReturnType(cty.String),
-		RefineResult: refineNotNull,
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+	return functionOf(cty.String, "Renders a template that a reference leads to.",
+		[]function.Parameter{{Name: "template", Type: customdecode.ExpressionClosureType}, variables},
+		func(args []cty.Value) (cty.Value, error) {
 			source, err := referencedTemplate(customdecode.ExpressionClosureFromVal(args[templateArg]))
 			if err != nil {
 				return cty.NilVal, err
@@ -173,8 +161,7 @@ func templateStringFunction(functions templateFunctions) function.Function {
 				return cty.NilVal, function.NewArgErrorf(templateArg, "the result of the template is not a string")
 			}
 			return text.WithMarks(own), nil
-		},
-	})
+		})
 }
 
 // referencedTemplate returns the template text, which is never null but may be unknown or marked.
