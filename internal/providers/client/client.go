@@ -8,7 +8,6 @@ import (
 	"errors"
 
 	"github.com/zclconf/go-cty/cty"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
@@ -35,14 +34,6 @@ func New(address stackaddrs.Provider, process *plugin.Process, schema *schema.Pr
 // Schema implements [provider.Provider].
 func (c *Client) Schema() *schema.Provider { return c.schema }
 
-// invoke calls a method that takes as long as it takes.
-func (c *Client) invoke(ctx context.Context, method plugin.Method, request, response proto.Message) provider.Diagnostics {
-	if err := c.process.Invoke(ctx, 0, method, request, response); err != nil {
-		return c.failed(ctx, method, err)
-	}
-	return nil
-}
-
 // The summaries of diagnostics.
 const (
 	summaryFailed      = "Provider failed"
@@ -67,34 +58,22 @@ func (c *Client) failed(ctx context.Context, method plugin.Method, err error) pr
 
 // ValidateConfig implements [provider.Provider].
 func (c *Client) ValidateConfig(ctx context.Context, config cty.Value) provider.Diagnostics {
-	var e encoder
-	request := &pluginv1.ValidateProviderRequest{Config: e.value(config, configType(c.schema.Config))}
-	if e.err != nil {
-		return c.unsendable(plugin.ValidateProvider, e.err)
-	}
-	var response pluginv1.ValidateProviderResponse
-	if diags := c.invoke(ctx, plugin.ValidateProvider, request, &response); diags != nil {
-		return diags
-	}
-	return decodeDiagnostics(response.GetDiagnostics())
+	x := c.exchange(plugin.ValidateProvider)
+	request := &pluginv1.ValidateProviderRequest{Config: x.encode(config, configType(c.schema.Config))}
+	x.invoke(ctx, request, &pluginv1.ValidateProviderResponse{})
+	return x.end()
 }
 
 // Configure implements [provider.Provider].
 func (c *Client) Configure(ctx context.Context, req provider.ConfigureRequest) provider.Diagnostics {
-	var e encoder
+	x := c.exchange(plugin.Configure)
 	request := &pluginv1.ConfigureRequest{
 		TerraformVersion:   req.TerraformVersion,
-		Config:             e.value(req.Config, configType(c.schema.Config)),
+		Config:             x.encode(req.Config, configType(c.schema.Config)),
 		ClientCapabilities: capabilities(req.DeferralAllowed),
 	}
-	if e.err != nil {
-		return c.unsendable(plugin.Configure, e.err)
-	}
-	var response pluginv1.DiagnosticsResponse
-	if diags := c.invoke(ctx, plugin.Configure, request, &response); diags != nil {
-		return diags
-	}
-	return decodeDiagnostics(response.GetDiagnostics())
+	x.invoke(ctx, request, &pluginv1.DiagnosticsResponse{})
+	return x.end()
 }
 
 // capabilities returns the capabilities of an engine.
@@ -122,26 +101,14 @@ func (c *Client) Stop(ctx context.Context) error {
 func (c *Client) Exited() bool { return c.process.Exited() }
 
 // validate checks a configuration of a type with a schema.
-func (c *Client) validate(
-	ctx context.Context, method plugin.Method, kind string, schemas map[string]*schema.Schema, typeName string, config cty.Value,
-) provider.Diagnostics {
-	ty, diags := c.typeOf(kind, schemas, typeName)
-	if diags != nil {
-		return diags
-	}
-	var e encoder
-	request := &pluginv1.ValidateRequest{TypeName: typeName, Config: e.value(config, ty)}
+func (c *Client) validate(ctx context.Context, method plugin.Method, of kind, typeName string, config cty.Value) provider.Diagnostics {
+	x := c.exchange(method)
+	request := &pluginv1.ValidateRequest{TypeName: typeName, Config: x.encode(config, x.typeOf(of, typeName))}
 	if method == plugin.ValidateResource {
 		request.ClientCapabilities = capabilities(false)
 	}
-	if e.err != nil {
-		return c.unsendable(method, e.err)
-	}
-	var response pluginv1.DiagnosticsResponse
-	if diags := c.invoke(ctx, method, request, &response); diags != nil {
-		return diags
-	}
-	return decodeDiagnostics(response.GetDiagnostics())
+	x.invoke(ctx, request, &pluginv1.DiagnosticsResponse{})
+	return x.end()
 }
 
 // ValidateResource implements [provider.Provider].
@@ -150,30 +117,26 @@ func (c *Client) ValidateResource(
 ) provider.Diagnostics {
 	switch mode {
 	case stackaddrs.DataResource:
-		return c.validate(ctx, plugin.ValidateData, kindData, c.schema.Data, typeName, config)
+		return c.validate(ctx, plugin.ValidateData, kindData, typeName, config)
 	case stackaddrs.EphemeralResource:
-		return c.validate(ctx, plugin.ValidateEphemeral, kindEphemeral, c.schema.Ephemeral, typeName, config)
+		return c.validate(ctx, plugin.ValidateEphemeral, kindEphemeral, typeName, config)
 	default:
-		return c.validate(ctx, plugin.ValidateResource, kindManaged, c.schema.Managed, typeName, config)
+		return c.validate(ctx, plugin.ValidateResource, kindManaged, typeName, config)
 	}
 }
 
-// The kinds of types that have schemas.
-const (
-	kindManaged   = "resource type"
-	kindData      = "data source"
-	kindEphemeral = "ephemeral resource type"
-	kindAction    = "action"
+// kind is a kind of types that have schemas.
+type kind struct {
+	name    string // for messages
+	schemas func(*schema.Provider) map[string]*schema.Schema
+}
+
+var (
+	kindManaged   = kind{"resource type", func(p *schema.Provider) map[string]*schema.Schema { return p.Managed }}
+	kindData      = kind{"data source", func(p *schema.Provider) map[string]*schema.Schema { return p.Data }}
+	kindEphemeral = kind{"ephemeral resource type", func(p *schema.Provider) map[string]*schema.Schema { return p.Ephemeral }}
+	kindAction    = kind{"action", func(p *schema.Provider) map[string]*schema.Schema { return p.Actions }}
 )
-
-// typeOf returns the type of the values of a type with a schema.
-func (c *Client) typeOf(kind string, schemas map[string]*schema.Schema, name string) (cty.Type, provider.Diagnostics) {
-	found := schemas[name]
-	if found == nil {
-		return cty.NilType, provider.Errorf(summaryUnsupported, "Provider %s has no %s %q.", c.address, kind, name)
-	}
-	return configType(found), nil
-}
 
 // configType returns the type of the object that a configuration block becomes, which is that of
 // the objects of a resource, too.

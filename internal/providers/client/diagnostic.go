@@ -50,15 +50,12 @@ func decodePath(encoded *pluginv1.AttributePath) (cty.Path, error) {
 }
 
 // paths decodes paths, each of which must be valid.
-func (d *decoder) paths(what string, encoded []*pluginv1.AttributePath) []cty.Path {
-	if len(encoded) == 0 {
-		return nil
-	}
-	paths := make([]cty.Path, 0, len(encoded))
+func (x *exchange) paths(encoded []*pluginv1.AttributePath) []cty.Path {
+	var paths []cty.Path
 	for _, one := range encoded {
 		path, err := decodePath(one)
 		if err != nil {
-			d.invalid(what, err)
+			x.invalid("a path", err)
 			continue
 		}
 		paths = append(paths, path)

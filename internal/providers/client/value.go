@@ -4,15 +4,17 @@
 package client
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
-	"github.com/cairnstacks/cairn/internal/providers/schema"
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
@@ -20,84 +22,130 @@ import (
 // null is null in MessagePack, of any type. Nobody changes it.
 var null = []byte{0xc0}
 
-// encoder encodes values and keeps the first error. The zero value is ready for use.
-type encoder struct{ err error }
+// exchange is one request and its answer: it encodes the values of the one, and decodes those of
+// the other. After a mistake in the request nothing is sent, and all values of the answer are
+// missing.
+type exchange struct {
+	client *Client
+	method plugin.Method
+	diags  provider.Diagnostics // those of the provider, and after them the mistakes in its answer
+	failed bool                 // there is no answer; diags says why
+}
 
-func (e *encoder) value(v cty.Value, ty cty.Type) *pluginv1.DynamicValue {
-	if v == cty.NilVal {
+func (c *Client) exchange(method plugin.Method) *exchange {
+	return &exchange{client: c, method: method}
+}
+
+// fail ends the exchange without an answer.
+func (x *exchange) fail(diags provider.Diagnostics) {
+	if !x.failed {
+		x.diags, x.failed = diags, true
+	}
+}
+
+// typeOf returns the type of the values of a type with a schema.
+func (x *exchange) typeOf(of kind, name string) cty.Type {
+	found := of.schemas(x.client.schema)[name]
+	if found == nil {
+		x.fail(x.client.unsupported(of, name))
+		return cty.NilType
+	}
+	return configType(found)
+}
+
+func (c *Client) unsupported(of kind, name string) provider.Diagnostics {
+	return provider.Errorf(summaryUnsupported, "Provider %s has no %s %q.", c.address, of.name, name)
+}
+
+// encode encodes a value. That it does not have the type that it must have is a mistake of the
+// engine.
+func (x *exchange) encode(v cty.Value, ty cty.Type) *pluginv1.DynamicValue {
+	if v == cty.NilVal || x.failed {
 		return &pluginv1.DynamicValue{Msgpack: null}
 	}
 	encoded, err := ctymsgpack.Marshal(v, ty)
-	if err != nil && e.err == nil {
-		e.err = err
+	if err != nil {
+		x.fail(provider.Errorf(summaryRequest,
+			"Provider %s cannot be asked for %s, as a value of the request cannot be sent: %s. This is a bug in cairn; please report it.",
+			x.client.address, x.method.Name, err))
 	}
 	return &pluginv1.DynamicValue{Msgpack: encoded}
 }
 
-// meta encodes a value of provider_meta, which providers without a schema for it do not get.
-func (e *encoder) meta(v cty.Value, s *schema.Schema) *pluginv1.DynamicValue {
-	if s == nil {
-		return e.value(cty.NilVal, cty.NilType)
+// encodeMeta encodes a value of provider_meta, which providers without a schema for it do not get.
+func (x *exchange) encodeMeta(v cty.Value) *pluginv1.DynamicValue {
+	if x.client.schema.Meta == nil {
+		v = cty.NilVal
 	}
-	return e.value(v, configType(s))
+	return x.encode(v, configType(x.client.schema.Meta))
 }
 
-// identity encodes an identity; none for a type that has none.
-func (e *encoder) identity(v cty.Value, s *schema.Identity) *pluginv1.IdentityData {
+// encodeIdentity encodes the identity of an object; none for a type that has none.
+func (x *exchange) encodeIdentity(v cty.Value, typeName string) *pluginv1.IdentityData {
+	s := x.client.schema.Identities[typeName]
 	if s == nil || v == cty.NilVal || v.IsNull() {
 		return nil
 	}
-	return &pluginv1.IdentityData{IdentityData: e.value(v, s.Type())}
+	return &pluginv1.IdentityData{IdentityData: x.encode(v, s.Type())}
 }
 
-// unsendable returns the diagnostic for a value that does not have the type that it must have: the
-// engine has made a mistake.
-func (c *Client) unsendable(method plugin.Method, err error) provider.Diagnostics {
-	return provider.Errorf(summaryRequest,
-		"Provider %s cannot be asked for %s, as a value of the request cannot be sent: %s. This is a bug in cairn; please report it.",
-		c.address, method.Name, err)
+// answer is an answer of a provider.
+type answer interface {
+	proto.Message
+	GetDiagnostics() []*pluginv1.Diagnostic
 }
 
-// decoder decodes one answer, and collects its mistakes after the diagnostics of the provider
-// itself.
-type decoder struct {
-	client *Client
-	method plugin.Method
-	diags  provider.Diagnostics
+// invoke calls the method, which takes as long as it takes, unless the request has mistakes.
+func (x *exchange) invoke(ctx context.Context, request proto.Message, response answer) {
+	if x.failed {
+		return
+	}
+	if err := x.client.process.Invoke(ctx, 0, x.method, request, response); err != nil {
+		x.fail(x.client.failed(ctx, x.method, err))
+		proto.Reset(response) // a part of it may have been decoded
+		return
+	}
+	x.diags = decodeDiagnostics(response.GetDiagnostics())
 }
 
-func (c *Client) decoder(method plugin.Method, diags []*pluginv1.Diagnostic) *decoder {
-	return &decoder{client: c, method: method, diags: decodeDiagnostics(diags)}
-}
+// end returns the diagnostics, once all of the answer is decoded.
+func (x *exchange) end() provider.Diagnostics { return x.diags }
 
 // invalid reports that something in the answer breaks the protocol.
-func (d *decoder) invalid(what string, err error) {
-	d.diags = append(d.diags, provider.Errorf(summaryAnswer,
+func (x *exchange) invalid(what string, err error) {
+	x.diags = append(x.diags, provider.Errorf(summaryAnswer,
 		"Provider %s was asked for %s, and answered with %s that breaks the provider protocol: %s. "+
 			"That is a mistake in the provider, not in the configuration.",
-		d.client.address, d.method.Name, what, err)...)
+		x.client.address, x.method.Name, what, err)...)
 }
 
-// value decodes an object, null if it is absent (rule C1).
-func (d *decoder) value(what string, encoded *pluginv1.DynamicValue, ty cty.Type) cty.Value {
+// object decodes an object, null if it is absent (rule C1).
+func (x *exchange) object(encoded *pluginv1.DynamicValue, ty cty.Type) cty.Value {
+	return x.decode("an object", encoded, ty)
+}
+
+func (x *exchange) decode(what string, encoded *pluginv1.DynamicValue, ty cty.Type) cty.Value {
+	if x.failed {
+		return cty.NilVal
+	}
 	v, err := decodeValue(encoded, ty)
 	if err != nil {
-		d.invalid(what, err)
+		x.invalid(what, err)
 		return cty.NilVal
 	}
 	return v
 }
 
-// identity decodes an identity, [cty.NilVal] if it is absent.
-func (d *decoder) identity(encoded *pluginv1.IdentityData, s *schema.Identity) cty.Value {
-	switch {
+// identity decodes the identity of an object, [cty.NilVal] if it is absent.
+func (x *exchange) identity(encoded *pluginv1.IdentityData, typeName string) cty.Value {
+	switch s := x.client.schema.Identities[typeName]; {
 	case encoded.GetIdentityData() == nil:
 		return cty.NilVal
 	case s == nil:
-		d.invalid("an identity", fmt.Errorf("the resource type has none"))
+		x.invalid("an identity", errors.New("the resource type has none"))
 		return cty.NilVal
 	default:
-		return d.value("an identity", encoded.GetIdentityData(), s.Type())
+		return x.decode("an identity", encoded.GetIdentityData(), s.Type())
 	}
 }
 
@@ -108,12 +156,12 @@ var deferredReasons = map[pluginv1.Deferred_Reason]provider.DeferredReason{
 }
 
 // deferred decodes why something is deferred, which must be allowed (rule C3).
-func (d *decoder) deferred(encoded *pluginv1.Deferred, allowed bool) provider.DeferredReason {
+func (x *exchange) deferred(encoded *pluginv1.Deferred, allowed bool) provider.DeferredReason {
 	switch reason, known := deferredReasons[encoded.GetReason()]; {
 	case encoded == nil:
 		return provider.NotDeferred
 	case !allowed:
-		d.invalid("a deferral", fmt.Errorf("the request did not allow one"))
+		x.invalid("a deferral", errors.New("the request did not allow one"))
 		return provider.NotDeferred
 	case known:
 		return reason
