@@ -29,9 +29,6 @@ type Action struct {
 // not declared, arguments that do not exist. With them, whatever the range, come those that remove
 // the leftovers of the stack.
 func (s *Stack) Actions(path string, at hcl.Range) []Action {
-	if w := s.workspaces[path]; w != nil {
-		return w.Actions(at)
-	}
 	f := s.file(path)
 	if f == nil || f.tree.JSON {
 		return nil

@@ -51,20 +51,13 @@ type Completion struct {
 // Complete returns the completions at an offset of a file, the most likely first. A caller that
 // shows them selects those that begin with, or match, the text already in their range.
 func (s *Stack) Complete(path string, offset int) []Completion {
-	if w := s.workspaces[path]; w != nil {
-		return w.Complete(offset)
-	}
 	f := s.file(path)
 	if f == nil || offset < 0 || offset > len(f.Src) || inComment(f.tree, offset) {
 		return nil
 	}
 	c := &completer{stack: s, file: f, offset: offset, blocks: f.tree.BlocksAt(offset)}
 	c.replace = f.between(wordStart(f.Src, offset), offset)
-	if f.deploys() {
-		c.completeDeployments()
-	} else {
-		c.complete()
-	}
+	c.complete()
 	return c.found
 }
 
@@ -118,18 +111,20 @@ func (c *completer) complete() {
 		c.label(block, label)
 		return
 	}
-	if argument := body.ArgumentAt(c.offset); argument != nil {
+	argument := body.ArgumentAt(c.offset)
+	switch {
+	case argument != nil && c.file.deploys():
+		c.deploymentValue(argument, c.types())
+	case argument != nil && c.file.isWorkspace():
+		c.entryValue(argument)
+	case argument != nil:
 		c.value(argument)
-		return
-	}
-	if c.file.tree.JSON || !c.startsItem() {
-		return
-	}
-	if len(c.blocks) == 0 {
+	case c.file.tree.JSON || !c.startsItem():
+	case len(c.blocks) == 0:
 		c.topLevel()
-		return
+	default:
+		c.arguments(body)
 	}
-	c.arguments(body)
 }
 
 // startsItem reports whether a block or an argument can begin with the word at the place.
@@ -150,9 +145,12 @@ func labelAt(body *syntax.Body, offset int) (block *syntax.Block, label int) {
 	return nil, 0
 }
 
-// label completes the local name of a provider.
+// label completes labels that are not free: the local name of a provider, the type of a store.
 func (c *completer) label(block *syntax.Block, label int) {
-	if block.Type != "provider" || label != 0 {
+	if c.file.deploys() && block.Type == "store" && label == 0 {
+		c.add(Completion{Label: "varset", Kind: ValueCompletion, Detail: "type of stores", Replace: block.Labels[0].Range})
+	}
+	if c.file.deploys() || block.Type != "provider" || label != 0 {
 		return
 	}
 	for _, required := range c.file.dir.all(Requirement) {
@@ -161,11 +159,14 @@ func (c *completer) label(block *syntax.Block, label int) {
 }
 
 func (c *completer) topLevel() {
-	for _, block := range schema.Stack {
-		if block.Once && hasBlock(c.file.dir, block.Type) {
+	for _, block := range schema.Of(c.file.Path) {
+		if block.Once && hasBlock(c.file.dir, block.Type) || block.Type == "orchestrate" { // which is deprecated
 			continue
 		}
 		c.block(block)
+	}
+	if c.file.deploys() || c.file.isWorkspace() {
+		return
 	}
 	c.add(Completion{
 		Label:  schema.Language.Name,
@@ -256,27 +257,31 @@ func (c *completer) types() []string {
 // arguments completes arguments and nested blocks, those first that are required.
 func (c *completer) arguments(body *syntax.Body) {
 	types := c.types()
-	if types[0] == "provider" && len(types) > 1 && types[1] == "config" {
+	// Files of other kinds have no such blocks, whatever somebody writes there.
+	ofComponents := !c.file.deploys() && !c.file.isWorkspace()
+	if ofComponents && types[0] == "provider" && len(types) > 1 && types[1] == "config" {
 		c.providerArguments(body, types[2:])
 		return
 	}
-	if types[0] == "required_providers" && len(types) == 1 {
+	if ofComponents && types[0] == "required_providers" && len(types) == 1 {
 		c.add(Completion{
 			Label: "NAME = { source, version }", Kind: ArgumentCompletion, Doc: "A provider, by the name that it has in this stack.", Snippet: true,
 			Text: "${1:aws} = {\n  source  = \"${2:hashicorp/aws}\"\n  version = \"${3:~> 1.0}\"\n}",
 		})
 		return
 	}
-	block := schema.At(schema.Stack, types...)
-	if block == nil {
-		return
+	if block := schema.At(schema.Of(c.file.Path), types...); block != nil {
+		c.schemaArguments(block, body)
 	}
-	c.schemaArguments(block, body, c.fits)
 }
 
 // fits reports whether an argument goes with those that are there: a removed component has no
-// inputs, a removed stack no providers, a local source no version.
-func (c *completer) fits(argument schema.Argument) bool {
+// inputs, a removed stack no providers, a local source no version, and a store either an id or a
+// name.
+func (c *completer) fits(argument schema.Argument, body *syntax.Body) bool {
+	if c.blocks[0].Type == "store" && (argument.Name == "id" || argument.Name == "name") {
+		return body.Argument("id") == nil && body.Argument("name") == nil
+	}
 	if source := c.blocks[0].Body.Argument("source"); source != nil && argument.Name == "version" {
 		text, ok := source.Value.Literal()
 		return !ok || !isLocal(text.Text)
@@ -288,10 +293,10 @@ func (c *completer) fits(argument schema.Argument) bool {
 	return argument.Name != "inputs" && argument.Name != "providers" || stack == (argument.Name == "inputs")
 }
 
-func (c *completer) schemaArguments(block *schema.Block, body *syntax.Body, fits func(schema.Argument) bool) {
+func (c *completer) schemaArguments(block *schema.Block, body *syntax.Body) {
 	for _, required := range []bool{true, false} {
 		for _, argument := range block.Arguments {
-			if argument.Required != required || body.Argument(argument.Name) != nil || !fits(argument) {
+			if argument.Required != required || body.Argument(argument.Name) != nil || !c.fits(argument, body) {
 				continue
 			}
 			n := 0

@@ -55,46 +55,63 @@ type declaration struct {
 	argument *syntax.Argument // of a local value or a requirement
 }
 
-// declare adds the declarations of a file. Of several with one name, the first counts.
-func (d *directory) declare(f *file) {
-	if f.deploys() {
-		d.declareDeployments(f)
-		return
-	}
+// declarations returns the declarations of a file, in order, with all that have one name.
+func (f *file) declarations() []declaration {
+	var decls []declaration
 	for _, block := range f.tree.Root.Blocks {
-		switch block.Type {
-		case "locals":
-			d.declareArguments(f, block, Local)
-		case "required_providers":
-			d.declareArguments(f, block, Requirement)
-		case "provider":
-			if len(block.Labels) == 2 {
-				d.add(declaration{
-					Symbol: Symbol{d.path, Provider, block.Labels[0].Text + "." + block.Labels[1].Text},
-					file:   f, name: block.Labels[1].Range, block: block,
-				})
-			}
-		default:
-			if kind, ok := blockKinds[block.Type]; ok && len(block.Labels) == 1 {
-				d.add(declaration{Symbol: Symbol{d.path, kind, block.Labels[0].Text}, file: f, name: block.Labels[0].Range, block: block})
+		if kind := f.argumentKind(block.Type); kind != "" && block.Body != nil {
+			for _, argument := range block.Body.Arguments {
+				symbol := Symbol{f.dir.path, kind, argument.Name}
+				decls = append(decls, declaration{Symbol: symbol, file: f, name: argument.NameRange, block: block, argument: argument})
 			}
 		}
+		if symbol, ok := f.blockSymbol(block); ok {
+			decls = append(decls, declaration{Symbol: symbol, file: f, name: block.Labels[len(block.Labels)-1].Range, block: block})
+		}
 	}
+	return decls
 }
 
-func (d *directory) declareArguments(f *file, block *syntax.Block, kind Kind) {
-	if block.Body == nil {
-		return
+// argumentKind is the kind of the names that the arguments of a block declare, "" if they declare
+// none.
+func (f *file) argumentKind(blockType string) Kind {
+	switch {
+	case f.isWorkspace():
+	case blockType == "locals" && f.deploys():
+		return DeploymentLocal
+	case blockType == "locals":
+		return Local
+	case blockType == "required_providers" && !f.deploys():
+		return Requirement
 	}
-	for _, argument := range block.Body.Arguments {
-		d.add(declaration{Symbol: Symbol{d.path, kind, argument.Name}, file: f, name: argument.NameRange, block: block, argument: argument})
-	}
+	return ""
 }
 
-func (d *directory) add(decl declaration) {
-	if d.decls[decl.Symbol] == nil {
-		d.decls[decl.Symbol] = &decl
-		d.names = append(d.names, decl.Symbol)
+// blockSymbol returns the symbol that a block declares by its labels.
+func (f *file) blockSymbol(block *syntax.Block) (symbol Symbol, ok bool) {
+	kinds, pairs := blockKinds, map[string]Kind{"provider": Provider}
+	switch {
+	case f.isWorkspace():
+		return entry(f.dir, block)
+	case f.deploys():
+		kinds, pairs = deployKinds, map[string]Kind{"store": Store}
+	}
+	switch n := len(block.Labels); {
+	case n == 1 && kinds[block.Type] != "":
+		return Symbol{f.dir.path, kinds[block.Type], block.Labels[0].Text}, true
+	case n == 2 && pairs[block.Type] != "":
+		return Symbol{f.dir.path, pairs[block.Type], block.Labels[0].Text + "." + block.Labels[1].Text}, true
+	}
+	return Symbol{}, false
+}
+
+// declare adds the declarations of a file. Of several with one name, the first counts.
+func (d *directory) declare(f *file) {
+	for _, decl := range f.declarations() {
+		if d.decls[decl.Symbol] == nil {
+			d.decls[decl.Symbol] = &decl
+			d.names = append(d.names, decl.Symbol)
+		}
 	}
 }
 

@@ -32,9 +32,6 @@ func (s *Stack) symbolAt(path string, offset int) (found Occurrence, ok bool) {
 // Definition returns where the name at an offset is declared; for the source of a component or
 // embedded stack, where that is.
 func (s *Stack) Definition(path string, offset int) []Location {
-	if w := s.workspaces[path]; w != nil {
-		return w.Definition(offset)
-	}
 	if occurrence, ok := s.symbolAt(path, offset); ok {
 		return s.declared(occurrence.Symbol)
 	}
@@ -107,9 +104,6 @@ func (s *Stack) sourceLocation(dir *directory, block *syntax.Block) []Location {
 
 // References returns where the name at an offset is written, in all files of the stack.
 func (s *Stack) References(path string, offset int, withDeclaration bool) []Location {
-	if w := s.workspaces[path]; w != nil {
-		return w.References(offset, withDeclaration)
-	}
 	at, ok := s.symbolAt(path, offset)
 	if !ok {
 		return nil

@@ -39,48 +39,21 @@ var deployRoots = map[string]Kind{
 	"identity_token": Token, "upstream_input": Upstream, "local": DeploymentLocal,
 }
 
-// declareDeployments adds the declarations of a deployment file.
-func (d *directory) declareDeployments(f *file) {
-	for _, block := range f.tree.Root.Blocks {
-		kind, ok := deployKinds[block.Type]
-		switch {
-		case block.Type == "locals":
-			d.declareArguments(f, block, DeploymentLocal)
-		case block.Type == "store" && len(block.Labels) == 2:
-			name := block.Labels[0].Text + "." + block.Labels[1].Text
-			d.add(declaration{Symbol: Symbol{d.path, Store, name}, file: f, name: block.Labels[1].Range, block: block})
-		case ok && len(block.Labels) == 1:
-			d.add(declaration{Symbol: Symbol{d.path, kind, block.Labels[0].Text}, file: f, name: block.Labels[0].Range, block: block})
-		}
-	}
-}
-
-// deployments adds the names of a deployment file.
+// deployments adds the names that a deployment file refers to.
 func (f *finder) deployments() {
-	dir := f.file.dir.path
 	for _, block := range f.file.tree.Root.Blocks {
-		kind, ok := deployKinds[block.Type]
-		switch {
-		case block.Type == "store" && len(block.Labels) == 2:
-			f.add(Symbol{dir, Store, block.Labels[0].Text + "." + block.Labels[1].Text}, block.Labels[1].Range, true)
-		case ok && len(block.Labels) == 1:
-			f.add(Symbol{dir, kind, block.Labels[0].Text}, block.Labels[0].Range, true)
-		}
-		f.deploymentBody(block.Body, block.Type == "locals")
+		f.deploymentBody(block.Body)
 		if block.Type == "deployment" {
 			f.keys(block)
 		}
 	}
 }
 
-func (f *finder) deploymentBody(body *syntax.Body, locals bool) {
+func (f *finder) deploymentBody(body *syntax.Body) {
 	if body == nil {
 		return
 	}
 	for _, argument := range body.Arguments {
-		if locals {
-			f.add(Symbol{f.file.dir.path, DeploymentLocal, argument.Name}, argument.NameRange, true)
-		}
 		for _, ref := range argument.Value.Refs {
 			for i, symbol := range deploymentSymbols(f.file.dir.path, ref.Steps) {
 				if symbol != (Symbol{}) && ref.Steps[i].Name != "" {
@@ -90,7 +63,7 @@ func (f *finder) deploymentBody(body *syntax.Body, locals bool) {
 		}
 	}
 	for _, block := range body.Blocks {
-		f.deploymentBody(block.Body, false)
+		f.deploymentBody(block.Body)
 	}
 }
 
@@ -119,8 +92,8 @@ func deploymentSymbols(dir string, steps []syntax.Step) []Symbol {
 	return symbols
 }
 
-// deploymentHeader writes a declaration of a deployment file in short.
-func deploymentHeader(decl *declaration) string {
+// blockHeader writes a declaration of a deployment file or a workspace file in short.
+func blockHeader(decl *declaration) string {
 	var b strings.Builder
 	b.WriteString(decl.block.Type)
 	for _, label := range decl.block.Labels {
@@ -130,6 +103,7 @@ func deploymentHeader(decl *declaration) string {
 	for _, argument := range []string{
 		"deployment_group", "destroy", "auto_approve_checks", "eager_plan", "failure_tolerance", "audience", "id", "name",
 		"category", "source", "value",
+		"path", "kind", "deployment", "workspace", "members", "command",
 	} {
 		if text := decl.text(argument); text != "" && !strings.Contains(text, "\n") {
 			fmt.Fprintf(&b, "  %s = %s\n", argument, text)
@@ -137,45 +111,6 @@ func deploymentHeader(decl *declaration) string {
 	}
 	b.WriteString("}")
 	return b.String()
-}
-
-// completeDeployments completes in a deployment file.
-func (c *completer) completeDeployments() {
-	body, types := c.file.tree.Root, c.types()
-	if len(c.blocks) > 0 {
-		body = c.blocks[len(c.blocks)-1].Body
-	}
-	if block, label := labelAt(body, c.offset); block != nil {
-		c.deploymentLabel(block, label)
-		return
-	}
-	if argument := body.ArgumentAt(c.offset); argument != nil {
-		c.deploymentValue(argument, types)
-		return
-	}
-	switch {
-	case c.file.tree.JSON || !c.startsItem():
-	case len(types) == 0:
-		for _, block := range schema.Deploy {
-			if block.Type != "orchestrate" { // it is deprecated
-				c.block(block)
-			}
-		}
-	default:
-		if described := schema.At(schema.Deploy, types...); described != nil {
-			c.schemaArguments(described, body, func(argument schema.Argument) bool {
-				return types[0] != "store" || argument.Name != "id" && argument.Name != "name" ||
-					body.Argument("id") == nil && body.Argument("name") == nil
-			})
-		}
-	}
-}
-
-// deploymentLabel completes labels that are not free.
-func (c *completer) deploymentLabel(block *syntax.Block, label int) {
-	if block.Type == "store" && label == 0 {
-		c.add(Completion{Label: "varset", Kind: ValueCompletion, Detail: "type of stores", Replace: block.Labels[0].Range})
-	}
 }
 
 // deploymentValue completes in the value of an argument of a deployment file.

@@ -125,18 +125,12 @@ func (s *Stack) uses(dir *directory) map[Symbol][]Symbol {
 // ownerAt returns the symbol that the block around an offset declares.
 func ownerAt(f *file, offset int) (Symbol, bool) {
 	block := enclosing(f, offset)
-	if kind, ok := blockKinds[block.Type]; ok && len(block.Labels) == 1 {
-		return Symbol{f.dir.path, kind, block.Labels[0].Text}, true
-	}
-	switch {
-	case block.Type == "provider" && len(block.Labels) == 2:
-		return Symbol{f.dir.path, Provider, block.Labels[0].Text + "." + block.Labels[1].Text}, true
-	case block.Type == "locals":
+	if block.Type == "locals" {
 		if argument := block.Body.ArgumentAt(offset); argument != nil {
 			return Symbol{f.dir.path, Local, argument.Name}, true
 		}
 	}
-	return Symbol{}, false
+	return f.blockSymbol(block)
 }
 
 // raise returns the components and embedded stacks that a declaration refers to, itself or by way

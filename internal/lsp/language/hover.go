@@ -26,9 +26,6 @@ type Hover struct {
 
 // Hover returns the information about the word at an offset, nil if there is none.
 func (s *Stack) Hover(path string, offset int) *Hover {
-	if w := s.workspaces[path]; w != nil {
-		return w.Hover(offset)
-	}
 	f := s.file(path)
 	if f == nil || inComment(f.tree, offset) {
 		return nil
@@ -39,7 +36,7 @@ func (s *Stack) Hover(path string, offset int) *Hover {
 		body = blocks[len(blocks)-1].Body
 	}
 	argument := body.ArgumentAt(offset)
-	if argument != nil {
+	if argument != nil && !f.isWorkspace() {
 		if hover := s.hoverCall(f, argument.Value, offset); hover != nil {
 			return hover
 		}
@@ -47,7 +44,7 @@ func (s *Stack) Hover(path string, offset int) *Hover {
 	if occurrence, ok := s.symbolAt(path, offset); ok {
 		return &Hover{Text: s.describe(occurrence.Symbol), Range: occurrence.Range}
 	}
-	if argument != nil {
+	if argument != nil && !f.isWorkspace() {
 		return s.hoverValue(f, argument, offset)
 	}
 	return s.hoverSchema(f, blocks, body, offset)
@@ -253,7 +250,10 @@ func (s *Stack) describe(symbol Symbol) string {
 	case ModuleVariable, ModuleOutput, ModuleSlot:
 		return s.describeInModule(symbol)
 	}
-	if decl == nil {
+	switch {
+	case decl == nil && symbol.Kind == Entry:
+		return fmt.Sprintf(noEntry, symbol.Name)
+	case decl == nil:
 		return fmt.Sprintf("%s is not declared in this stack.", strings.ToUpper(string(symbol.Kind[:1]))+string(symbol.Kind[1:])+" "+symbol.Name)
 	}
 	return paragraphs(code(s.header(decl)), decl.description(), s.remarks(decl), declaredAt(decl))
@@ -279,8 +279,8 @@ func (s *Stack) header(decl *declaration) string {
 	case Provider:
 		local, name, _ := strings.Cut(decl.Name, ".")
 		return fmt.Sprintf("provider %q %q", local, name)
-	case Deployment, Group, Rule, Token, Store, Upstream, Published:
-		return deploymentHeader(decl)
+	case Deployment, Group, Rule, Token, Store, Upstream, Published, Entry:
+		return blockHeader(decl)
 	default:
 		return decl.Name + " = " + decl.file.text(decl.argument.Value.Range)
 	}

@@ -27,7 +27,7 @@ type leftOver struct {
 // LeftOvers returns the changes to a component file that remove the leftovers of its stack.
 func (s *Stack) LeftOvers(path string) []Action {
 	f := s.file(path)
-	if f == nil || f.tree.JSON || f.deploys() {
+	if f == nil || f.tree.JSON || f.deploys() || f.isWorkspace() {
 		return nil
 	}
 	var actions []Action

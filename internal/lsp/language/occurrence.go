@@ -40,14 +40,16 @@ func (s *Stack) findOccurrences() []Occurrence {
 // occurrencesIn returns the names in one file, in no order.
 func (s *Stack) occurrencesIn(f *file) []Occurrence {
 	finder := &finder{stack: s, file: f}
-	if f.deploys() {
-		finder.deployments()
-		return finder.found
+	for _, decl := range f.declarations() {
+		finder.add(decl.Symbol, decl.name, true)
 	}
-	for _, block := range f.tree.Root.Blocks {
-		finder.header(block)
-		finder.body(block.Body, []string{block.Type})
-		finder.keys(block)
+	switch {
+	case f.deploys():
+		finder.deployments()
+	case f.isWorkspace():
+		finder.entries()
+	default:
+		finder.components()
 	}
 	return finder.found
 }
@@ -63,17 +65,14 @@ func (f *finder) add(symbol Symbol, at hcl.Range, declaration bool) {
 	f.found = append(f.found, Occurrence{Symbol: symbol, Path: f.file.Path, Range: at, Declaration: declaration})
 }
 
-// header adds the names in the labels of a block.
-func (f *finder) header(block *syntax.Block) {
-	dir := f.file.dir.path
-	switch kind, ok := blockKinds[block.Type]; {
-	case ok && len(block.Labels) == 1:
-		f.add(Symbol{dir, kind, block.Labels[0].Text}, block.Labels[0].Range, true)
-	case block.Type == "provider" && len(block.Labels) > 0:
-		f.add(Symbol{dir, Requirement, block.Labels[0].Text}, block.Labels[0].Range, false)
-		if len(block.Labels) == 2 {
-			f.add(Symbol{dir, Provider, block.Labels[0].Text + "." + block.Labels[1].Text}, block.Labels[1].Range, true)
+// components adds the names that a component file refers to.
+func (f *finder) components() {
+	for _, block := range f.file.tree.Root.Blocks {
+		if block.Type == "provider" && len(block.Labels) > 0 {
+			f.add(Symbol{f.file.dir.path, Requirement, block.Labels[0].Text}, block.Labels[0].Range, false)
 		}
+		f.body(block.Body, []string{block.Type})
+		f.keys(block)
 	}
 }
 
@@ -83,11 +82,7 @@ func (f *finder) body(body *syntax.Body, types []string) {
 		return
 	}
 	for _, argument := range body.Arguments {
-		if len(types) == 1 && types[0] == "locals" {
-			f.add(Symbol{f.file.dir.path, Local, argument.Name}, argument.NameRange, true)
-		}
 		if len(types) == 1 && types[0] == "required_providers" {
-			f.add(Symbol{f.file.dir.path, Requirement, argument.Name}, argument.NameRange, true)
 			continue
 		}
 		path := len(types) == 1 && isPath(types[0], argument.Name)

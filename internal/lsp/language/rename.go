@@ -38,16 +38,13 @@ func refuse(format string, args ...any) error { return &RenameError{fmt.Sprintf(
 // renameable are the kinds of names that belong to the stack.
 var renameable = []Kind{
 	Variable, Local, Output, Component, Call, Provider, Requirement,
-	Group, Rule, Token, Store, Upstream, Published, DeploymentLocal,
+	Group, Rule, Token, Store, Upstream, Published, DeploymentLocal, Entry,
 }
 
 // PrepareRename returns the name at an offset, and its place.
 //
 // Errors: a [*RenameError].
 func (s *Stack) PrepareRename(path string, offset int) (name string, at hcl.Range, err error) {
-	if w := s.workspaces[path]; w != nil {
-		return w.PrepareRename(offset)
-	}
 	occurrence, err := s.renamed(path, offset)
 	if err != nil {
 		return "", hcl.Range{}, err
@@ -77,6 +74,8 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 		return occurrence, refuse("%q belongs to the stack that publishes it. Change it there, and then here.", occurrence.Name)
 	case !slices.Contains(renameable, occurrence.Kind):
 		return occurrence, refuse("%q belongs to the module in %s. Change it there, and then here.", occurrence.Name, occurrence.Dir)
+	case s.declaration(occurrence.Symbol) == nil && occurrence.Kind == Entry:
+		return occurrence, refuse(noEntry, occurrence.Name)
 	case s.declaration(occurrence.Symbol) == nil:
 		return occurrence, refuse("%q is not declared in this stack.", occurrence.Name)
 	}
@@ -90,11 +89,11 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 // that existing objects are kept; the one of an earlier renaming in the other direction is turned
 // around. Targets of other moved blocks stay: moves are chained.
 //
+// In a workspace file, a stack without a path keeps its directory, which then is written out.
+// Patterns that match the name stay as they are.
+//
 // Errors: a [*RenameError].
 func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) {
-	if w := s.workspaces[path]; w != nil {
-		return w.Rename(offset, name)
-	}
 	at, err := s.renamed(path, offset)
 	if err != nil {
 		return nil, err
@@ -112,8 +111,11 @@ func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) 
 			renaming.Edits = append(renaming.Edits, Edit{occurrence.Path, occurrence.Range, name})
 		}
 	}
-	if at.Kind == Component || at.Kind == Call {
+	switch at.Kind {
+	case Component, Call:
 		s.move(renaming, at.Symbol, after)
+	case Entry:
+		renaming.Edits = append(renaming.Edits, s.declaration(at.Symbol).pathEdits()...)
 	}
 	slices.SortFunc(renaming.Edits, func(a, b Edit) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Range.Start.Byte, b.Range.Start.Byte))
@@ -124,12 +126,17 @@ func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) 
 var renameNotes = map[Kind]string{
 	Variable:  "If this is the root stack, the value of the variable comes from outside: change its name there, too.",
 	Output:    "If other programs read this output, change its name there, too.",
+	Entry:     "Globs, regular expressions and queries that matched the name are not changed.",
 	Published: "Other stacks read the published output by its name: change it there, too.",
 }
 
 // newSymbol returns a symbol with another name.
 func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
-	if !validName(name) {
+	if symbol.Kind == Entry && !plainName.MatchString(name) {
+		return symbol, refuse("%q cannot be a name: names consist of letters, digits, underscores, dots and dashes, "+
+			"and do not begin with a dot or a dash.", name)
+	}
+	if symbol.Kind != Entry && !validName(name) {
 		return symbol, refuse("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, "+
 			"underscores and dashes.", name)
 	}
@@ -140,7 +147,11 @@ func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 		after.Name = local + "." + name
 	}
 	if other := s.declaration(after); other != nil && after != symbol {
-		return symbol, refuse("There is already a %s %q, in line %d of %s.", symbol.Kind, name, other.name.Start.Line,
+		kind := string(symbol.Kind)
+		if symbol.Kind == Entry {
+			kind = other.block.Type
+		}
+		return symbol, refuse("There is already a %s %q, in line %d of %s.", kind, name, other.name.Start.Line,
 			filepath.Base(other.file.Path))
 	}
 	return after, nil

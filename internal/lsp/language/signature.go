@@ -15,7 +15,7 @@ type SignatureHelp struct {
 // known.
 func (s *Stack) SignatureAt(path string, offset int) *SignatureHelp {
 	f := s.file(path)
-	if f == nil {
+	if f == nil || f.isWorkspace() {
 		return nil
 	}
 	argument := argumentAt(f.tree, offset)

@@ -29,7 +29,7 @@ import (
 // that depend on it.
 type View struct {
 	// Files are the component files of the stack and of all that it embeds, and its deployment files.
-	// A workspace file among them is a world of its own.
+	// A workspace file is a world of its own: it is the only one then.
 	Files []File
 
 	// Config has where sources lead that are not local.
@@ -80,8 +80,6 @@ type Stack struct {
 	dirs  map[string]*directory // by path
 	files []*file               // by path
 
-	workspaces map[string]*Workspace // by path
-
 	found   func() []Occurrence // of all files
 	modules struct {
 		sync.Mutex
@@ -111,14 +109,10 @@ type directory struct {
 
 // New returns answers about a stack.
 func New(view View) *Stack {
-	s := &Stack{view: view, dirs: map[string]*directory{}, workspaces: map[string]*Workspace{}}
+	s := &Stack{view: view, dirs: map[string]*directory{}}
 	s.modules.known, s.types.known = map[string]*moduleInfo{}, map[Symbol]cty.Type{}
 	for _, source := range view.Files {
-		if filepath.Base(source.Path) == cairnfile.FileName {
-			s.workspaces[source.Path] = NewWorkspace(source, view.Directories)
-		} else {
-			s.add(source)
-		}
+		s.add(source)
 	}
 	slices.SortFunc(s.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range s.files {
@@ -148,6 +142,9 @@ func parse(source File) *syntax.File {
 
 // deploys reports whether a file is a deployment file.
 func (f *file) deploys() bool { return deployconfig.IsDeployFile(f.Path) }
+
+// isWorkspace reports whether a file is a workspace file.
+func (f *file) isWorkspace() bool { return filepath.Base(f.Path) == cairnfile.FileName }
 
 // file returns a file by its path, nil if there is none.
 func (s *Stack) file(path string) *file {

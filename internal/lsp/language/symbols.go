@@ -20,9 +20,6 @@ type SymbolInfo struct {
 // order. The best match is first.
 func (s *Stack) Symbols(query string) []SymbolInfo {
 	var found []SymbolInfo
-	for _, w := range s.workspaces {
-		found = append(found, w.Symbols(query)...)
-	}
 	for _, dir := range s.dirs {
 		for _, symbol := range dir.names {
 			title := symbol.reference()

@@ -28,12 +28,19 @@ stack "app" { after = ["network"] }
 group "all" { members = ["network", "app"] }
 `
 
-func openWorkspace(text string) (*language.Workspace, []byte) {
+const workspacePath = "/repo/" + cairnfile.FileName
+
+func openWorkspace(text string) (*language.Stack, []byte) {
 	src := []byte(workspaceStart + text)
 	directories := func(dir string) []string {
 		return map[string][]string{"/repo": {"live", ".git", "modules"}, "/repo/live": {"network", "app"}}[filepath.ToSlash(filepath.Clean(dir))]
 	}
-	return language.NewWorkspace(language.File{Path: "/repo/" + cairnfile.FileName, Name: cairnfile.FileName, Src: src}, directories), src
+	return workspaceOf(src, directories), src
+}
+
+func workspaceOf(src []byte, directories func(string) []string) *language.Stack {
+	file := language.File{Path: workspacePath, Name: cairnfile.FileName, Src: src}
+	return language.New(language.View{Files: []language.File{file}, Directories: directories})
 }
 
 func TestWorkspaceCompletion(t *testing.T) {
@@ -64,7 +71,7 @@ func TestWorkspaceCompletion(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, offset := cut(t, test.text)
 			w, _ := openWorkspace(text)
-			got := labels(w.Complete(len(workspaceStart) + offset))
+			got := labels(w.Complete(workspacePath, len(workspaceStart)+offset))
 			var want []string
 			if test.want != "" {
 				want = strings.Split(test.want, ",")
@@ -89,7 +96,7 @@ func TestWorkspaceCompletionIsValid(t *testing.T) {
 	} {
 		src, offset := cut(t, "stack \"x\" {\n  "+text+"\n}\n")
 		w, whole := openWorkspace(src)
-		for _, completion := range w.Complete(len(workspaceStart) + offset) {
+		for _, completion := range w.Complete(workspacePath, len(workspaceStart)+offset) {
 			after := string(whole[:completion.Replace.Start.Byte]) + completion.Text + string(whole[completion.Replace.End.Byte:])
 			if _, diags := cairnfile.Parse(cairnfile.FileName, []byte(after)); diags.HasErrors() {
 				t.Errorf("%q with %q: %v", text, completion.Text, diags)
@@ -102,11 +109,11 @@ func TestWorkspaceNames(t *testing.T) {
 	w, src := openWorkspace("stack \"late\" {\n  after = [\"network\", \"tag:net\"]\n  before = [\"aap\"]\n}\n")
 	at := func(text string) int { return strings.Index(string(src), text) + strings.Index(text, "network") }
 	use := at("[\"network\", \"tag")
-	if got := w.Definition(use); len(got) != 1 || got[0].Range.Start.Line != 2 {
+	if got := w.Definition(workspacePath, use); len(got) != 1 || got[0].Range.Start.Line != 2 {
 		t.Errorf("the definition is %v", got)
 	}
 	var lines []int
-	for _, location := range w.References(use, true) {
+	for _, location := range w.References(workspacePath, use, true) {
 		lines = append(lines, location.Range.Start.Line)
 	}
 	if want := []int{2, 6, 7, 9}; !slices.Equal(lines, want) {
@@ -116,18 +123,18 @@ func TestWorkspaceNames(t *testing.T) {
 		"network\", \"tag":   "stack \"network\" {\n  path = \"live/network\"\n}",
 		"stack \"late":       "A stack, or a plain root module",
 		"before":             "Stacks and tasks that must wait until this is done.",
-		"network\" {\n  pat": "Declared in line 2.",
+		"network\" {\n  pat": "Declared in " + cairnfile.FileName + ", line 2.",
 	} {
-		if hover := w.Hover(strings.Index(string(src), text) + 1); hover == nil || !strings.Contains(hover.Text, want) {
+		if hover := w.Hover(workspacePath, strings.Index(string(src), text)+1); hover == nil || !strings.Contains(hover.Text, want) {
 			t.Errorf("hover of %q: got %v, want %q", text, hover, want)
 		}
 	}
 	wrong := strings.Index(string(src), "aap")
-	actions := w.Actions(hcl.Range{Start: hcl.Pos{Byte: wrong}, End: hcl.Pos{Byte: wrong}})
+	actions := w.Actions(workspacePath, hcl.Range{Start: hcl.Pos{Byte: wrong}, End: hcl.Pos{Byte: wrong}})
 	if len(actions) != 1 || actions[0].Title != `Change to "app"` {
 		t.Errorf("actions are %v", actions)
 	}
-	if symbols := w.Symbols("ap"); len(symbols) != 1 || symbols[0].Title != "stack app" {
+	if symbols := w.Symbols("ap"); len(symbols) != 1 || symbols[0].Name != "app" {
 		t.Errorf("symbols are %v", symbols)
 	}
 }
@@ -141,7 +148,7 @@ func TestWorkspaceRename(t *testing.T) {
 		"path in nothing": {"stack \"|x\" {}\n", "y", "stack \"y\" {\n  path = \"x\"\n}", ""},
 		"path in lines":   {"stack \"|x\" {\n  tags = [\"a\"]\n}\n", "y", "stack \"y\" {\n  path = \"x\"\n  tags = [\"a\"]\n}", ""},
 		"group":           {"group \"|x\" { members = [] }\n", "y", "group \"y\" { members = [] }", ""},
-		"taken":           {"stack \"|x\" {}\n", "app", "", "There is already a stack \"app\", in line 6."},
+		"taken":           {"stack \"|x\" {}\n", "app", "", "There is already a stack \"app\", in line 6 of " + cairnfile.FileName + "."},
 		"invalid":         {"stack \"|x\" {}\n", "a/b", "", "cannot be a name"},
 		"unknown":         {"stack \"x\" { before = [\"nowhe|re\"] }\n", "y", "", "There is no stack"},
 		"no name":         {"stack \"x\" {| }\n", "y", "", "There is no name here"},
@@ -149,7 +156,7 @@ func TestWorkspaceRename(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, offset := cut(t, test.text)
 			w, src := openWorkspace(text)
-			renaming, err := w.Rename(len(workspaceStart)+offset, test.to)
+			renaming, err := w.Rename(workspacePath, len(workspaceStart)+offset, test.to)
 			if test.err != "" {
 				if err == nil || !strings.Contains(err.Error(), test.err) {
 					t.Errorf("got error %v, want %q", err, test.err)
@@ -173,36 +180,21 @@ func TestWorkspaceRename(t *testing.T) {
 	}
 }
 
-// A workspace file in a view has the same answers.
-func TestWorkspaceInAView(t *testing.T) {
-	w, src := openWorkspace("stack \"late\" { after = [\"netwrk\"] }\n")
-	stack := language.New(language.View{Files: []language.File{{Path: "/repo/" + cairnfile.FileName, Name: cairnfile.FileName, Src: src}}})
-	path := "/repo/" + cairnfile.FileName
-	for offset := range len(src) + 1 {
-		at := hcl.Range{Start: hcl.Pos{Byte: offset}, End: hcl.Pos{Byte: offset}}
-		renaming, _ := stack.Rename(path, offset, "other")
-		want, _ := w.Rename(offset, "other")
-		for what, diff := range map[string]string{
-			"hover":      cmp.Diff(w.Hover(offset), stack.Hover(path, offset)),
-			"definition": cmp.Diff(w.Definition(offset), stack.Definition(path, offset)),
-			"references": cmp.Diff(w.References(offset, true), stack.Highlights(path, offset)),
-			"actions":    cmp.Diff(w.Actions(at), stack.Actions(path, at)),
-			"renaming":   cmp.Diff(want, renaming),
-		} {
-			if diff != "" {
-				t.Errorf("%s at %d: %s", what, offset, diff)
-			}
+// Answers about stacks are none for a workspace file.
+func TestWorkspaceIsNoStack(t *testing.T) {
+	const values = "source = \"./x\"\n  inputs = { a = upper(stack.app.output.b) }"
+	w, src := openWorkspace("stack \"late\" {\n  " + values + "\n}\n")
+	for offset := strings.Index(string(src), `"./x`); offset <= len(src); offset++ {
+		if help := w.SignatureAt(workspacePath, offset); help != nil {
+			t.Errorf("signature at %d: %v", offset, help)
 		}
-		if got, want := stack.Complete(path, offset), w.Complete(offset); len(got) > len(want) ||
-			len(want) > 0 && len(got) == 0 && !strings.Contains(string(src[:offset]), "path") {
-			t.Errorf("completion at %d: got %v, want %v", offset, labels(got), labels(want))
+		if hover := w.Hover(workspacePath, offset); hover != nil && !strings.HasPrefix(hover.Text, "`inputs`") {
+			t.Errorf("hover at %d: %s", offset, hover.Text)
 		}
-		stack.SignatureAt(path, offset)
 	}
-	stack.Hints(path, 0, len(src))
-	stack.Lenses(path)
-	if diff := cmp.Diff(w.Symbols("ne"), stack.Symbols("ne")); diff != "" {
-		t.Error(diff)
+	hints, lenses, left := w.Hints(workspacePath, 0, len(src)), w.Lenses(workspacePath), w.LeftOvers(workspacePath)
+	if len(hints)+len(lenses)+len(left) > 0 {
+		t.Errorf("got hints %v, lenses %v, leftovers %v", hints, lenses, left)
 	}
 }
 
@@ -215,17 +207,17 @@ func TestWorkspaceEveryPlace(t *testing.T) {
 	for i, example := range regexp.MustCompile("(?ms)^```hcl\n(.*?)^```").FindAllSubmatch(text, -1) {
 		for offset := range len(example[1]) + 1 {
 			for _, src := range [][]byte{example[1], example[1][:offset:offset]} {
-				w := language.NewWorkspace(language.File{Path: "/x", Name: "x", Src: src}, nil)
+				w := workspaceOf(src, nil)
 				at := fmt.Sprintf("example %d at %d", i, offset)
-				for _, completion := range w.Complete(offset) {
+				for _, completion := range w.Complete(workspacePath, offset) {
 					if completion.Replace.End.Byte < offset || completion.Replace.Start.Byte > offset {
 						t.Errorf("%s: completion %q replaces %v", at, completion.Label, completion.Replace)
 					}
 				}
-				w.Hover(offset)
-				w.Actions(hcl.Range{End: hcl.Pos{Byte: offset}})
-				for _, use := range w.References(offset, true) {
-					if got, want := w.Definition(use.Range.Start.Byte), w.Definition(offset); !slices.Equal(got, want) {
+				w.Hover(workspacePath, offset)
+				w.Actions(workspacePath, hcl.Range{End: hcl.Pos{Byte: offset}})
+				for _, use := range w.References(workspacePath, offset, true) {
+					if got, want := w.Definition(workspacePath, use.Range.Start.Byte), w.Definition(workspacePath, offset); !slices.Equal(got, want) {
 						t.Errorf("%s: definition of a use is %v, want %v", at, got, want)
 					}
 				}

@@ -3,12 +3,21 @@
 
 package schema
 
-import "github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+import (
+	"path/filepath"
 
-// Of returns the blocks of a file by its name: a component file or a deployment file.
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+)
+
+// Of returns the blocks of a file by its name: a component file, a deployment file or a workspace
+// file.
 func Of(path string) []Block {
-	if deployconfig.IsDeployFile(path) {
+	switch {
+	case deployconfig.IsDeployFile(path):
 		return Deploy
+	case filepath.Base(path) == cairnfile.FileName:
+		return Workspace
 	}
 	return Stack
 }
