@@ -108,15 +108,17 @@ func (l *Links) At(pos hcl.Range) []Place {
 // selects the object of that import.
 func (l *Links) ImportedAt(pos hcl.Range) []Place {
 	var places []Place
-	for _, imported := range l.tree.Root.Imports {
-		node := l.tree.Root
-		for _, call := range imported.Block.Module.Path() {
-			if node != nil {
-				node = node.Children[call.Name]
+	for _, declaring := range append([]*module.Node{l.tree.Root}, l.tree.Nodes...) {
+		for _, imported := range declaring.Imports {
+			node := declaring
+			for _, call := range imported.Block.Module.Path() {
+				if node != nil {
+					node = node.Children[call.Name]
+				}
 			}
-		}
-		if node != nil && node.Resources[imported.Block.Resource] != nil && isIn(pos, imported.ID, imported.Identity, imported.ForEach) {
-			places = append(places, Place{Node: node, Resource: node.Resources[imported.Block.Resource]})
+			if node != nil && node.Resources[imported.Block.Resource] != nil && isIn(pos, imported.ID, imported.Identity, imported.ForEach) {
+				places = append(places, Place{Node: node, Resource: node.Resources[imported.Block.Resource]})
+			}
 		}
 	}
 	return places

@@ -29,7 +29,7 @@ func (m *Module) ImportPlaces(ctx context.Context, i *module.Import) ([]Place, b
 	value, found := result.Value.Unmark()
 	_, ephemeral := found[marks.Ephemeral]
 	switch {
-	case ephemeral || !module.CanImportEach(value) || !value.IsKnown() && m.eval.opts.Phase != Validate:
+	case ephemeral || !module.CanImportEach(value) || !value.IsKnown() && m.eval.opts.Phase != Validate && !m.Addr.HasWildcard():
 		return nil, m.eval.Diagnostics.Add(result.Error("Invalid for_each argument",
 			"The objects to import come from a map, a set or a list, which must be known and not ephemeral."))
 	case value.IsNull():
@@ -61,7 +61,7 @@ func (m *Module) InstanceKey(ctx context.Context, expr hcl.Expression, at Place)
 	}
 	bare, _ := result.Value.Unmark()
 	switch {
-	case !bare.IsKnown() && (m.eval.opts.Phase == Validate || at.Mode != Single && !at.Key.IsKnown()):
+	case !bare.IsKnown() && (m.eval.opts.Phase == Validate || m.Addr.HasWildcard() || at.Mode != Single && !at.Key.IsKnown()):
 		return stackaddrs.WildcardKey, true
 	case bare.IsKnown() && !bare.IsNull():
 		if key, ok := stackaddrs.KeyFromValue(bare); ok {

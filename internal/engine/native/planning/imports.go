@@ -18,17 +18,43 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// importBlock is an import block, with the objects that it imports by the addresses that they get.
+// importConfig is an import block in the configuration.
+type importConfig struct {
+	*module.Import
+	in stackaddrs.ModuleInstance // the declaring module, without keys
+}
+
+// importBlock is an import block in a module instance, with the objects that it imports by the
+// addresses that they get.
 type importBlock struct {
 	config  *module.Import
+	module  *eval.Module
 	targets promising.Once[map[stackaddrs.ResourceInstance]eval.Place]
 }
 
-// findImports collects the import blocks. The keys in their addresses are evaluated later.
-func (p *planner) findImports() {
-	for _, config := range p.Tree.Imports {
-		p.imports[config.Block] = append(p.imports[config.Block], &importBlock{config: config})
+// findImports collects the import blocks of a module and of those that it calls, outer ones first.
+// The keys in their addresses are evaluated later.
+func (p *planner) findImports(tree *module.Node, in stackaddrs.ModuleInstance) {
+	for _, config := range tree.Imports {
+		block := stackaddrs.ResourceInstance{Module: in, Resource: config.Block.Resource}
+		for _, step := range config.Block.Module.Path() {
+			block.Module = block.Module.Child(step.Name, stackaddrs.NoKey)
+		}
+		p.imports[block] = append(p.imports[block], importConfig{config, in})
 	}
+	for name, child := range tree.Children {
+		p.findImports(child, in.Child(name, stackaddrs.NoKey))
+	}
+}
+
+// importBlock returns a block in an instance of the module that declares it.
+func (p *planner) importBlock(config *module.Import, m *eval.Module) *importBlock {
+	type key struct {
+		config *module.Import
+		module *eval.Module
+	}
+	block, _ := p.importBlocks.LoadOrStore(key{config, m}, &importBlock{config: config, module: m})
+	return block.(*importBlock)
 }
 
 func (p *planner) badImport(config *module.Import, summary, detail string) bool {
@@ -49,7 +75,7 @@ func (i *importBlock) find(ctx context.Context, p *planner) (map[stackaddrs.Reso
 
 // evaluate returns nil after an error.
 func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.ResourceInstance]eval.Place {
-	places, ok := p.eval.Root().ImportPlaces(ctx, i.config)
+	places, ok := i.module.ImportPlaces(ctx, i.config)
 	if !ok {
 		return nil
 	}
@@ -71,12 +97,12 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 
 // address returns the address that an object gets.
 func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (stackaddrs.ResourceInstance, bool) {
-	module, key := stackaddrs.RootModuleInstance, stackaddrs.NoKey
+	module, key := i.module.Addr, stackaddrs.NoKey
 	for n, step := range i.config.Steps {
 		key = stackaddrs.NoKey
 		if step.Key != nil {
 			var ok bool
-			if key, ok = p.eval.Root().InstanceKey(ctx, step.Key, at); !ok {
+			if key, ok = i.module.InstanceKey(ctx, step.Key, at); !ok {
 				return stackaddrs.ResourceInstance{}, false
 			}
 		}
@@ -87,15 +113,20 @@ func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (s
 	return stackaddrs.ResourceInstance{Module: module, Resource: i.config.Block.Resource, Key: key}, true
 }
 
-// imported imports the object of an instance that the state does not have, if a block says so.
+// imported imports the object of an instance that the state does not have, if a block says so. Of
+// blocks in several modules the outermost counts, as it knows more.
 func (p *planner) imported(ctx context.Context, t *resource.Target) (found, bool) {
-	blocks := p.imports[resource.ConfigAddr(t.Addr)]
-	if len(blocks) == 0 || p.Mode == engine.Destroy {
+	configs := p.imports[resource.ConfigAddr(t.Addr)]
+	if len(configs) == 0 || p.Mode == engine.Destroy {
 		return found{}, true
 	}
 	var from *importBlock
 	var at eval.Place
-	for _, block := range blocks {
+	for _, config := range configs {
+		block := p.importBlock(config.Import, ancestor(t.Resource.Module, config.in))
+		if from != nil && from.module != block.module {
+			break
+		}
 		targets, ok := block.find(ctx, p)
 		if !ok {
 			return found{}, false
@@ -111,11 +142,20 @@ func (p *planner) imported(ctx context.Context, t *resource.Target) (found, bool
 	if from == nil {
 		return found{}, true
 	}
-	return p.importOne(ctx, t, from.config, at)
+	return p.importOne(ctx, t, from, at)
 }
 
-func (p *planner) importOne(ctx context.Context, t *resource.Target, config *module.Import, at eval.Place) (found, bool) {
-	named, known, ok := p.importName(ctx, t, config, at)
+// ancestor returns the instance of the module at an address without keys that a module is in, or
+// the module itself.
+func ancestor(m *eval.Module, at stackaddrs.ModuleInstance) *eval.Module {
+	for range len(m.Addr.Path()) - len(at.Path()) {
+		m = m.Parent()
+	}
+	return m
+}
+
+func (p *planner) importOne(ctx context.Context, t *resource.Target, from *importBlock, at eval.Place) (found, bool) {
+	named, known, ok := p.importName(ctx, t, from, at)
 	switch {
 	case !ok:
 		return found{}, false
@@ -139,9 +179,10 @@ func (p *planner) importOne(ctx context.Context, t *resource.Target, config *mod
 }
 
 // importName evaluates the ID or the identity of the object.
-func (p *planner) importName(ctx context.Context, t *resource.Target, config *module.Import,
+func (p *planner) importName(ctx context.Context, t *resource.Target, from *importBlock,
 	at eval.Place,
 ) (named resource.Imported, known, ok bool) {
+	config := from.config
 	identity := cty.NilType
 	if config.Identity != nil {
 		if t.Identity == nil {
@@ -149,7 +190,7 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, config *mo
 		}
 		identity = importType(t)
 	}
-	value, ok := p.eval.Root().ImportName(ctx, config, identity, at)
+	value, ok := from.module.ImportName(ctx, config, identity, at)
 	switch {
 	case !ok || !value.IsWhollyKnown():
 		return named, false, ok
@@ -175,15 +216,21 @@ func importType(t *resource.Target) cty.Type {
 
 // checkImports reports objects that would become those of instances that there are not.
 func (p *planner) checkImports(ctx context.Context) {
-	for _, blocks := range p.imports {
-		for _, block := range blocks {
-			targets, _ := block.find(ctx, p)
-			for addr := range targets {
-				if !(declared{p, ctx}).mayHave(ctx, addr) {
-					p.badImport(block.config, "Undeclared import target", "The configuration has no instance "+addr.String()+
-						" that an object could be imported as.")
-				}
+	for _, configs := range p.imports {
+		for _, config := range configs {
+			for _, m := range p.eval.Instances(ctx, config.in) {
+				p.checkTargets(ctx, p.importBlock(config.Import, m))
 			}
+		}
+	}
+}
+
+func (p *planner) checkTargets(ctx context.Context, block *importBlock) {
+	targets, _ := block.find(ctx, p)
+	for addr := range targets {
+		if !(declared{p, ctx}).mayHave(ctx, addr) {
+			p.badImport(block.config, "Undeclared import target", "The configuration has no instance "+addr.String()+
+				" that an object could be imported as.")
 		}
 	}
 }

@@ -51,7 +51,7 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
 		defer p.rt.CloseEphemerals(ctx)
 		if p.move(prior) {
-			p.findImports()
+			p.findImports(p.Tree, stackaddrs.RootModuleInstance)
 			p.run(ctx)
 		} else {
 			p.stopped = true
@@ -76,11 +76,13 @@ type planner struct {
 	moved      map[stackaddrs.ResourceInstance]stackaddrs.ResourceInstance // addresses in the state before moves
 	statements *moves.Statements
 	removals   *moves.Removals
-	imports    map[stackaddrs.ResourceInstance][]*importBlock // by addresses without keys
+	imports    map[stackaddrs.ResourceInstance][]importConfig // by addresses without keys
 	stopped    bool                                           // before anything was planned
 
 	instances sync.Map // *instance by stackaddrs.ResourceInstance
 	blocks    sync.Map // *block by *eval.Resource
+
+	importBlocks sync.Map // *importBlock by the block and the module instance
 
 	mu struct {
 		sync.Mutex
@@ -98,7 +100,7 @@ type planner struct {
 
 func newPlanner(req *Request, prior *state.State) *planner {
 	p := &planner{Request: req, before: planned.PriorOf(prior.Document()), prior: prior, fresh: prior.Working()}
-	p.imports = map[stackaddrs.ResourceInstance][]*importBlock{}
+	p.imports = map[stackaddrs.ResourceInstance][]importConfig{}
 	p.forgetChanges()
 	p.eval = eval.New(eval.Options{
 		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, Conditions: eval.ConditionsOf(req.Mode),

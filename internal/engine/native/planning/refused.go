@@ -38,11 +38,6 @@ func Unsupported(tree *module.Node) hcl.Diagnostics {
 // modules, too.
 func onlyInRoots(tree *module.Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, i := range tree.Imports {
-		diags = append(diags, unsupported(i.Range, "The native engine, like terraform before 1.16, has import blocks only in the modules "+
-			"of components, not in those that these call. "+
-			"Move the block to the module of the component, with the address as it is from there: module.NAME and the rest."))
-	}
 	for _, at := range tree.ConstVariables {
 		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the "+
 			"argument const."))

@@ -15,14 +15,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
-// imports checks the import blocks of the root module. Two with the same text of the address are
-// for the same object.
-func (c *checker) imports(ctx context.Context) {
-	root := c.Eval.Root()
+// imports checks the import blocks of a module. Two with the same text of the address are for the
+// same object.
+func (c *checker) imports(ctx context.Context, m *eval.Module) {
 	seen := map[string]bool{}
-	for _, i := range root.Config.Imports {
-		c.importTarget(root.Config, i)
-		c.imported(ctx, root, i)
+	for _, i := range m.Config.Imports {
+		c.importTarget(m.Config, i)
+		c.imported(ctx, m, i)
 		traversal, diags := hcl.AbsTraversalForExpr(i.To)
 		if diags.HasErrors() {
 			continue // each instance has an address of its own
@@ -78,20 +77,20 @@ func (c *checker) importKey(i *module.Import, named string, repeat module.Repeat
 }
 
 // imported checks the arguments, for each object where it is known which these are.
-func (c *checker) imported(ctx context.Context, root *eval.Module, i *module.Import) {
-	places, _ := root.ImportPlaces(ctx, i)
+func (c *checker) imported(ctx context.Context, m *eval.Module, i *module.Import) {
+	places, _ := m.ImportPlaces(ctx, i)
 	for _, at := range places {
 		for _, step := range i.Steps {
 			if step.Key != nil {
-				root.InstanceKey(ctx, step.Key, at)
+				m.InstanceKey(ctx, step.Key, at)
 			}
 		}
-		c.importName(ctx, root, i, at)
+		c.importName(ctx, m, i, at)
 	}
 }
 
 // importName checks the id or identity of the object.
-func (c *checker) importName(ctx context.Context, root *eval.Module, i *module.Import, at eval.Place) {
+func (c *checker) importName(ctx context.Context, m *eval.Module, i *module.Import, at eval.Place) {
 	expr := i.ID
 	if i.Identity != nil {
 		expr = i.Identity
@@ -103,5 +102,5 @@ func (c *checker) importName(ctx context.Context, root *eval.Module, i *module.I
 			return
 		}
 	}
-	root.ImportName(ctx, i, cty.DynamicPseudoType, at)
+	m.ImportName(ctx, i, cty.DynamicPseudoType, at)
 }

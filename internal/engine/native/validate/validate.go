@@ -72,7 +72,6 @@ func Tree(ctx context.Context, tree *module.Node, opts Options) hcl.Diagnostics 
 	c.Runtime.Types = opts.Types
 	_, err := promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
 		c.Eval.Validate(ctx, c)
-		c.imports(ctx)
 		return struct{}{}, nil
 	})
 	if err != nil {
@@ -128,6 +127,7 @@ func (c *checker) Module(ctx context.Context, m *eval.Module) {
 	for _, removed := range m.Config.Removed {
 		c.removed(ctx, m, removed)
 	}
+	c.imports(ctx, m)
 	for name, call := range m.Config.Calls {
 		if child := m.Config.Children[name]; child != nil {
 			c.passed(m.Config, call, child)
