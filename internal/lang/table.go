@@ -133,6 +133,7 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"compact":          stdlib.CompactFunc,
 		"concat":           settledLists(keepMarks(stdlib.ConcatFunc)),
 		"contains":         findsNull(containsFunction),
+		"convert":          convertFunction,
 		"csvdecode":        stdlib.CSVDecodeFunc,
 		"dirname":          notNull(filesystem.DirnameFunc),
 		"distinct":         distinctFunction,

@@ -36,6 +36,9 @@ func (e *Evaluator) Value(ctx context.Context, expr hcl.Expression, in Place, va
 	var diags hcl.Diagnostics
 	table := scope.Table{}
 	for _, traversal := range expr.Variables() {
+		if lang.IsTypeWord(traversal) {
+			continue
+		}
 		ref, diag, ok := e.config.resolve(traversal, in)
 		if diag != nil {
 			diags = append(diags, diag)

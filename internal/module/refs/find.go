@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/lang"
 )
 
 // InExpr returns the references in an expression, in the order of the text.
@@ -124,7 +126,7 @@ func (f *Finder) Exit(node hclsyntax.Node) hcl.Diagnostics {
 }
 
 func (f *Finder) add(traversal hcl.Traversal) {
-	if len(traversal) == 0 || traversal.IsRelative() {
+	if len(traversal) == 0 || traversal.IsRelative() || lang.IsTypeWord(traversal) {
 		return
 	}
 	root := traversal.RootName()

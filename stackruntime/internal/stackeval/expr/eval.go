@@ -160,6 +160,9 @@ func resolveReferences(ctx context.Context, traversals []hcl.Traversal, scope Ev
 	var diags hcl.Diagnostics
 	found := resolved{objects: make(map[stackaddrs.Referenceable]Referenceable, len(traversals))}
 	for _, traversal := range traversals {
+		if lang.IsTypeWord(traversal) {
+			continue
+		}
 		ref, _, moreDiags := stackaddrs.ParseReference(traversal)
 		diags = diags.Extend(moreDiags)
 		if moreDiags.HasErrors() {
