@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -146,6 +147,7 @@ type Local struct {
 type Output struct {
 	*engine.Output
 	Description   string
+	Type          *lang.Constraint // nil without the argument, which is as any
 	Value         *Expr
 	DependsOn     []refs.Reference
 	Preconditions []*Condition

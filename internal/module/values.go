@@ -7,10 +7,12 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -20,7 +22,7 @@ var (
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "validation"}},
 	}
 	outputSchema = &hcl.BodySchema{
-		Attributes: schemaOf("value", "description", "sensitive", "ephemeral", "depends_on").Attributes,
+		Attributes: schemaOf("value", "type", "description", "sensitive", "ephemeral", "depends_on").Attributes,
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}},
 	}
 	conditionSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{
@@ -180,6 +182,14 @@ func (d *decoder) output(block *hcl.Block) {
 	d.report(decodeBool(content, "sensitive", &out.Sensitive))
 	d.report(decodeBool(content, "ephemeral", &out.Ephemeral))
 	d.fixed(content, "description", &out.Description)
+	if attr := content.Attributes["type"]; attr != nil {
+		// Of the ways to write a type that are older than type expressions, outputs have none.
+		ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
+		d.add(diags)
+		if !diags.HasErrors() {
+			out.Type = &lang.Constraint{Type: ty, Defaults: defaults}
+		}
+	}
 	if value := d.argument(content, "value"); value != nil {
 		out.Value = value
 	} else if !d.override {

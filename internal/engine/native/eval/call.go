@@ -109,29 +109,94 @@ func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if x.Unknown {
-		return cty.DynamicVal, true
+		return c.collection(use).unknown(x.Mode), true
 	}
-	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) {
+	value, ok := x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) {
 		m := c.instance(key, x)
 		if m == nil {
 			return cty.NilVal, false
 		}
 		return m.outputValues(ctx, use)
 	})
+	return c.collection(use).of(x.Mode, value), ok
 }
 
 // unknown returns the value while validating: an object with the outputs of the module, whose names
-// are known.
+// are known, or a collection of such objects.
 func (c *Call) unknown() cty.Value {
 	config := c.module.Config.Children[c.Config.Name]
-	if config == nil || c.Config.Repeat != (module.Repeat{}) {
+	switch {
+	case config == nil || c.Config.Repeat.Enabled != nil:
 		return cty.DynamicVal
+	case c.Config.Repeat.Count != nil:
+		return c.collection(&callUse{all: true}).unknown(ByCount)
+	case c.Config.Repeat.ForEach != nil:
+		return c.collection(&callUse{all: true}).unknown(ByKey)
 	}
 	outputs := make(map[string]cty.Value, len(config.Outputs))
 	for name, output := range config.Outputs {
-		outputs[name] = marks.Declared(cty.DynamicVal, output.Sensitive, output.Ephemeral)
+		outputs[name] = marks.Declared(cty.UnknownVal(typeOf(output)), output.Sensitive, output.Ephemeral)
 	}
 	return cty.ObjectVal(outputs)
+}
+
+// typeOf returns the type of an output, which is dynamic if none is declared.
+func typeOf(output *module.Output) cty.Type {
+	if output.Type == nil {
+		return cty.DynamicPseudoType
+	}
+	return output.Type.Type.WithoutOptionalAttributesDeep()
+}
+
+// collection makes the values of the instances of a module a list or a map.
+type collection struct {
+	element cty.Type // of its elements; [cty.NilType] if they need not have the same type
+}
+
+// collection returns that of the instances of a call. They have the same type if all outputs of the
+// module have exact types, be they used or not.
+func (c *Call) collection(use *callUse) collection {
+	config := c.module.Config.Children[c.Config.Name]
+	if config == nil || len(config.Outputs) == 0 {
+		return collection{}
+	}
+	attributes := make(map[string]cty.Type, len(config.Outputs))
+	for name, output := range config.Outputs {
+		ty := typeOf(output)
+		if ty.HasDynamicTypes() {
+			return collection{}
+		}
+		if use.all || slices.Contains(use.outputs, name) {
+			attributes[name] = ty
+		}
+	}
+	return collection{cty.Object(attributes)}
+}
+
+// unknown returns the value where the instances are not known.
+func (c collection) unknown(mode Mode) cty.Value {
+	switch {
+	case c.element == cty.NilType || mode == Single:
+		return cty.DynamicVal
+	case mode == ByCount:
+		return cty.UnknownVal(cty.List(c.element))
+	}
+	return cty.UnknownVal(cty.Map(c.element))
+}
+
+// of returns the value from that of the joined instances.
+func (c collection) of(mode Mode, joined cty.Value) cty.Value {
+	switch {
+	case c.element == cty.NilType || mode == Single || joined == cty.NilVal:
+		return joined
+	case mode == ByCount && joined.LengthInt() == 0:
+		return cty.ListValEmpty(c.element)
+	case mode == ByCount:
+		return cty.ListVal(joined.AsValueSlice())
+	case joined.LengthInt() == 0:
+		return cty.MapValEmpty(c.element)
+	}
+	return cty.MapVal(joined.AsValueMap())
 }
 
 // check reports the mistakes in the call, while validating, and returns the called module, or nil

@@ -74,12 +74,28 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 		if diag := o.exposes(result); diag != nil {
 			return cty.NilVal, o.module.eval.Diagnostics.Add(diag)
 		}
-		value := result.Value
+		value, diag := o.converted(result)
+		if diag != nil {
+			return cty.NilVal, o.module.eval.Diagnostics.Add(diag)
+		}
 		if o.module.call == nil {
 			value = asStored(value)
 		}
 		return marks.Declared(value, o.config.Sensitive, o.config.Ephemeral), true
 	})
+}
+
+// converted returns the value as one of the declared type.
+func (o *Output) converted(result Result) (cty.Value, *hcl.Diagnostic) {
+	if o.config.Type == nil {
+		return result.Value, nil
+	}
+	value, err := o.config.Type.Convert(result.Value)
+	if err != nil {
+		return cty.NilVal, result.Error("Invalid output value",
+			fmt.Sprintf("The value does not fit the type of the output %q: %s.", o.config.Name, marks.DescribeError(result.Value, err)))
+	}
+	return value, nil
 }
 
 // asStored returns the value of an output of the root module as it comes back from a state: marks
