@@ -194,37 +194,23 @@ func (s *sqliteStore) exists() (bool, error) {
 			return false, err
 		}
 		if logErr == nil {
-			return false, &StoreError{
-				Location: s.path,
-				Problem:  ProblemCorrupt,
-				Detail:   "is missing while " + s.path + "-wal, which holds its last changes, is still there",
-				Remedy:   "put the file back; if the state is not wanted any more, move the -wal and -shm files away, too",
-			}
+			return false, s.fault(ProblemCorrupt,
+				"is missing while "+s.path+"-wal, which holds its last changes, is still there",
+				"put the file back; if the state is not wanted any more, move the -wal and -shm files away, too", nil)
 		}
 		return false, nil
 	case err != nil:
 		return false, s.missingOr(err)
 	case !info.Mode().IsRegular():
-		return false, &StoreError{
-			Location: s.path,
-			Problem:  ProblemNotState,
-			Detail:   "is not a regular file",
-			Remedy:   "give the path of a file",
-		}
+		return false, s.fault(ProblemNotState, "is not a regular file", "give the path of a file", nil)
 	case !access.Readable(s.path):
-		return false, &StoreError{
-			Location: s.path,
-			Problem:  ProblemAccess,
-			Detail:   "may not be read by " + currentOwner(),
-			Remedy:   "run as its owner or give this user permission to read and write it",
-		}
+		return false, s.fault(ProblemAccess,
+			"may not be read by "+currentOwner(),
+			"run as its owner or give this user permission to read and write it", nil)
 	case info.Size() == 0:
-		return false, &StoreError{
-			Location: s.path,
-			Problem:  ProblemNotState,
-			Detail:   "is an empty file, which a cairn state never is: it may have been truncated",
-			Remedy:   "restore it from a backup; if it never held a state, delete it",
-		}
+		return false, s.fault(ProblemNotState,
+			"is an empty file, which a cairn state never is: it may have been truncated",
+			"restore it from a backup; if it never held a state, delete it", nil)
 	}
 	return true, nil
 }
@@ -324,12 +310,9 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 		if len(have) > 0 {
 			return s.corrupt("its table cairn_schema is missing", nil)
 		}
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemNotState,
-			Detail:   "is not a cairn state but another program's SQLite database",
-			Remedy:   "check the path; cairn writes into no database it has not made",
-		}
+		return s.fault(ProblemNotState,
+			"is not a cairn state but another program's SQLite database",
+			"check the path; cairn writes into no database it has not made", nil)
 	}
 	version, err := readSchemaVersion(ctx, tx)
 	switch {
@@ -338,12 +321,9 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return s.explain(ctx, err)
 	case version > schemaVersion:
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemNewer,
-			Detail:   fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion),
-			Remedy:   "use a newer cairn",
-		}
+		return s.fault(ProblemNewer,
+			fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion),
+			"use a newer cairn", nil)
 	case version < 1:
 		return s.corrupt(fmt.Sprintf("its format has the impossible version %d", version), nil)
 	}

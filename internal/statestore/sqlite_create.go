@@ -40,12 +40,9 @@ func (s *sqliteStore) create(ctx context.Context) error {
 		return nil
 	}
 	if !access.Writable(directory) {
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemReadOnly,
-			Detail:   "cannot be made: the directory " + directory + " is read-only for " + currentOwner(),
-			Remedy:   "give this user write permission on the directory, or keep the state elsewhere",
-		}
+		return s.fault(ProblemReadOnly,
+			"cannot be made: the directory "+directory+" is read-only for "+currentOwner(),
+			"give this user write permission on the directory, or keep the state elsewhere", nil)
 	}
 
 	s.removeDrafts()
@@ -58,13 +55,7 @@ func (s *sqliteStore) create(ctx context.Context) error {
 	if err == nil || errors.As(err, new(*StoreError)) {
 		return err
 	}
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemIO,
-		Detail:   "cannot be made",
-		Remedy:   "check the directory " + directory,
-		Err:      err,
-	}
+	return s.fault(ProblemIO, "cannot be made", "check the directory "+directory, err)
 }
 
 // draftPrefix is how the names of files begin that are to become the state.

@@ -34,7 +34,6 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	case !ok:
 		return err
 	}
-	e := &StoreError{Location: s.path, Err: cause}
 	switch code := cause.Code(); {
 	case code == sqlite3.SQLITE_READONLY_DBMOVED:
 		return s.replaced()
@@ -42,9 +41,9 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	case code == sqlite3.SQLITE_IOERR_SHMSIZE || code&0xff == sqlite3.SQLITE_FULL:
 		return s.fullDisk(cause)
 	case code&0xff == sqlite3.SQLITE_NOTADB:
-		e.Problem = ProblemNotState
-		e.Detail = "is not a cairn state: the file is not an SQLite database, or its beginning was overwritten"
-		e.Remedy = "check the path; if this was a state, restore it from a backup"
+		return s.fault(ProblemNotState,
+			"is not a cairn state: the file is not an SQLite database, or its beginning was overwritten",
+			"check the path; if this was a state, restore it from a backup", cause)
 	case code&0xff == sqlite3.SQLITE_CORRUPT:
 		return s.corrupt("the database is malformed", cause)
 	case code&0xff == sqlite3.SQLITE_ERROR || code&0xff == sqlite3.SQLITE_CONSTRAINT:
@@ -52,34 +51,33 @@ func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	case code&0xff == sqlite3.SQLITE_READONLY, code&0xff == sqlite3.SQLITE_PERM, code&0xff == sqlite3.SQLITE_AUTH:
 		return s.readOnly(cause)
 	case code&0xff == sqlite3.SQLITE_CANTOPEN && !s.mayWrite():
-		e.Problem = ProblemReadOnly
-		e.Detail = "cannot be read without write permission: its last changes are in " + s.path +
-			"-wal, left by a command that was killed, and must be put in order first"
-		e.Remedy = "run any cairn command as the owner of the file once"
+		return s.fault(ProblemReadOnly, "cannot be read without write permission: its last changes are in "+s.path+
+			"-wal, left by a command that was killed, and must be put in order first",
+			"run any cairn command as the owner of the file once", cause)
 	case code&0xff == sqlite3.SQLITE_CANTOPEN:
-		e.Problem = ProblemAccess
-		e.Detail = "cannot be opened"
-		e.Remedy = "check the owner and permissions of " + s.path + ", of " + s.path + "-wal and of their directory"
+		return s.fault(ProblemAccess, "cannot be opened",
+			"check the owner and permissions of "+s.path+", of "+s.path+"-wal and of their directory", cause)
 	case code&0xff == sqlite3.SQLITE_BUSY || code&0xff == sqlite3.SQLITE_LOCKED:
-		e.Problem = ProblemBusy
-		e.Detail = "is in use: another program has held SQLite's write lock on it for longer than " + s.busyTimeout.String()
-		e.Remedy = "end that program (an open SQLite shell, a backup, a hanging cairn) and run the command again"
-	default:
-		e.Problem = ProblemIO
-		e.Detail = "cannot be used"
-		e.Remedy = "check the disk and the file system"
+		return s.fault(ProblemBusy,
+			"is in use: another program has held SQLite's write lock on it for longer than "+s.busyTimeout.String(),
+			"end that program (an open SQLite shell, a backup, a hanging cairn) and run the command again", cause)
 	}
-	return e
+	return s.unusable(cause)
+}
+
+func (s *sqliteStore) unusable(cause error) error {
+	return s.fault(ProblemIO, "cannot be used", "check the disk and the file system", cause)
+}
+
+// fault is a fault of this file. The cause may be nil.
+func (s *sqliteStore) fault(problem Problem, detail, remedy string, cause error) error {
+	return &StoreError{Location: s.path, Problem: problem, Detail: detail, Remedy: remedy, Err: cause}
 }
 
 func (s *sqliteStore) fullDisk(cause error) error {
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemFull,
-		Detail:   "cannot be written: no space is left in " + filepath.Dir(s.path),
-		Remedy:   "free some space and run the command again; everything stored so far is intact",
-		Err:      cause,
-	}
+	return s.fault(ProblemFull,
+		"cannot be written: no space is left in "+filepath.Dir(s.path),
+		"free some space and run the command again; everything stored so far is intact", cause)
 }
 
 // full explains an error of the file system that may be a full disk.
@@ -91,41 +89,31 @@ func (s *sqliteStore) full(err error) error {
 }
 
 func (s *sqliteStore) corrupt(what string, cause error) error {
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemCorrupt,
-		Detail:   "is damaged: " + what,
-		Remedy:   "keep a copy of the file and of the files next to it, then restore a backup; sqlite3's .recover may save the rest",
-		Err:      cause,
-	}
+	return s.fault(ProblemCorrupt,
+		"is damaged: "+what,
+		"keep a copy of the file and of the files next to it, then restore a backup; sqlite3's .recover may save the rest", cause)
 }
 
 // readOnly explains why the file can be read but not changed.
 func (s *sqliteStore) readOnly(cause error) error {
-	e := &StoreError{Location: s.path, Problem: ProblemReadOnly, Err: cause}
 	directory := filepath.Dir(s.path)
 	switch _, err := os.Stat(s.path); {
 	case err == nil && !access.Writable(s.path):
-		e.Detail = "can be read but not changed: the file is read-only for " + currentOwner()
-		e.Remedy = "run as its owner or give this user write permission on the file and its directory"
+		return s.fault(ProblemReadOnly, "can be read but not changed: the file is read-only for "+currentOwner(),
+			"run as its owner or give this user write permission on the file and its directory", cause)
 	case !access.Writable(directory):
-		e.Detail = "can be read but not changed: the directory " + directory + " is read-only for " + currentOwner() +
-			", and SQLite keeps its log next to the file"
-		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere"
-	default:
-		e.Detail = "can be read but not changed"
-		e.Remedy = "check the permissions of the file, of " + s.path + "-wal and of " + s.path + "-shm"
+		return s.fault(ProblemReadOnly, "can be read but not changed: the directory "+directory+" is read-only for "+currentOwner()+
+			", and SQLite keeps its log next to the file",
+			"give this user write permission on the directory, or keep the state elsewhere", cause)
 	}
-	return e
+	return s.fault(ProblemReadOnly, "can be read but not changed",
+		"check the permissions of the file, of "+s.path+"-wal and of "+s.path+"-shm", cause)
 }
 
 func (s *sqliteStore) replaced() error {
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemReplaced,
-		Detail:   "was moved, deleted or replaced while it was in use",
-		Remedy:   "put the right file back in its place and run the command again",
-	}
+	return s.fault(ProblemReplaced,
+		"was moved, deleted or replaced while it was in use",
+		"put the right file back in its place and run the command again", nil)
 }
 
 // missing explains a path that leads to no file, or returns nil where a
@@ -135,31 +123,19 @@ func (s *sqliteStore) missing() error {
 	info, err := os.Stat(directory)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemNoDirectory,
-			Detail:   "cannot be kept there: the directory " + directory + " does not exist",
-			Remedy:   "make the directory or correct the path",
-		}
+		return s.fault(ProblemNoDirectory,
+			"cannot be kept there: the directory "+directory+" does not exist",
+			"make the directory or correct the path", nil)
 	case err != nil:
 		return s.noAccess(err)
 	case !info.IsDir():
-		return &StoreError{
-			Location: s.path,
-			Problem:  ProblemNoDirectory,
-			Detail:   "cannot be kept there: " + directory + " is not a directory",
-			Remedy:   "correct the path",
-		}
+		return s.fault(ProblemNoDirectory,
+			"cannot be kept there: "+directory+" is not a directory",
+			"correct the path", nil)
 	}
 	return nil
 }
 
 func (s *sqliteStore) noAccess(err error) error {
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemAccess,
-		Detail:   "cannot be reached",
-		Remedy:   "check the path and its permissions",
-		Err:      err,
-	}
+	return s.fault(ProblemAccess, "cannot be reached", "check the path and its permissions", err)
 }

@@ -82,13 +82,10 @@ func (s *sqliteStore) checkLog() error {
 			return s.explainLog(err)
 		}
 		if index == again {
-			return &StoreError{
-				Location: s.path,
-				Problem:  ProblemCorrupt,
-				Detail:   "cannot be read: " + s.path + "-wal, which holds its last changes, " + problem,
-				Remedy: "keep a copy of the file and of those next to it, then restore a backup of all of them;" +
-					" if the file is a backup that was put in the place of another state, move its -wal and -shm files away",
-			}
+			return s.fault(ProblemCorrupt,
+				"cannot be read: "+s.path+"-wal, which holds its last changes, "+problem,
+				"keep a copy of the file and of those next to it, then restore a backup of all of them;"+
+					" if the file is a backup that was put in the place of another state, move its -wal and -shm files away", nil)
 		}
 	}
 	return nil
@@ -98,10 +95,7 @@ func (s *sqliteStore) explainLog(err error) error {
 	if errors.Is(err, fs.ErrPermission) {
 		return nil // and SQLite can't read it either; it says so where it matters
 	}
-	return &StoreError{
-		Location: s.path, Problem: ProblemIO, Detail: "cannot be used",
-		Remedy: "check the disk and the file system", Err: err,
-	}
+	return s.unusable(err)
 }
 
 // checkLogAgainst returns the fault of the log, a clause, if it has one.

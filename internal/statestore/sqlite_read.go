@@ -60,13 +60,7 @@ func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*transaction) e
 }
 
 func (s *sqliteStore) changedMeanwhile(err error) error {
-	return &StoreError{
-		Location: s.path,
-		Problem:  ProblemBusy,
-		Detail:   "was changed by someone else while it was read",
-		Remedy:   "run the command again",
-		Err:      err,
-	}
+	return s.fault(ProblemBusy, "was changed by someone else while it was read", "run the command again", err)
 }
 
 // Read implements [Store].

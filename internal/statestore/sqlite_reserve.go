@@ -68,10 +68,9 @@ func (l *sqliteLock) keepReserve(wanted bool) error {
 			full.Remedy = "free some space and run the command again; nothing was done"
 			return full
 		}
-		return &StoreError{
-			Location: s.path, Problem: ProblemIO, Detail: "is not changed: no space can be kept back for saving completed changes",
-			Remedy: "check the directory " + filepath.Dir(s.path), Err: err,
-		}
+		return s.fault(ProblemIO,
+			"is not changed: no space can be kept back for saving completed changes",
+			"check the directory "+filepath.Dir(s.path), err)
 	}
 	l.reserve = r
 	return nil
