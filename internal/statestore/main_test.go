@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 // childHold takes the lock, says so, and gives it back when its standard input ends.
 func childHold(location string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func childHold(location string) error {
 // as childHold does.
 func childContend(location string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func childContend(location string) error {
 // childWrite writes records without end, and names each when it is stored.
 func childWrite(location string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		return err
 	}

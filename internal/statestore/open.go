@@ -4,20 +4,10 @@
 package statestore
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 )
-
-// Open returns the store at a location: sqlite://PATH, or just PATH. A relative path is taken from
-// the current directory, now and not later. The text after sqlite:// is the path as it stands,
-// nothing in it is decoded.
-//
-// Nothing is created, and no file opened, yet.
-func Open(ctx context.Context, location string) (Store, error) {
-	return OpenWith(ctx, location, Options{})
-}
 
 // Options say how a store is opened.
 type Options struct {
@@ -28,8 +18,12 @@ type Options struct {
 	Traceless bool
 }
 
-// OpenWith is [Open] with options.
-func OpenWith(_ context.Context, location string, opts Options) (Store, error) {
+// Open returns the store at a location: sqlite://PATH, or just PATH. A relative path is taken from
+// the current directory, now and not later. The text after sqlite:// is the path as it stands,
+// nothing in it is decoded.
+//
+// Nothing is created, and no file opened, yet.
+func Open(location string, opts Options) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {
 		if scheme != "sqlite" {

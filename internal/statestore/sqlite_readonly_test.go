@@ -75,7 +75,7 @@ func init() { childRoles["readonly"] = childReadOnly }
 // childReadOnly says how reading, locking and unlocking go.
 func childReadOnly(location string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		return err
 	}

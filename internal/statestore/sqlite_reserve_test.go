@@ -100,7 +100,7 @@ func TestSharedReserve(t *testing.T) {
 	path := filepath.Join(directory, "cairn.state.db")
 	var shared Shared
 	lock := func(deployment string) Lock {
-		s, err := OpenWith(t.Context(), path, Options{Shared: &shared})
+		s, err := Open(path, Options{Shared: &shared})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func init() { childRoles["reserve"] = childReserve }
 // childReserve takes the lock with a reserve, and says so.
 func childReserve(location string) error {
 	ctx := context.Background()
-	s, err := Open(ctx, location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func TestSQLite(t *testing.T) {
 
 func openStore(t *testing.T, location string) Store {
 	t.Helper()
-	s, err := Open(t.Context(), location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -854,7 +854,7 @@ func testChanges(t *testing.T, location string) {
 }
 
 func testClosed(t *testing.T, location string) {
-	s, err := Open(t.Context(), location)
+	s, err := Open(location, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

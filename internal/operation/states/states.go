@@ -98,14 +98,13 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 }
 
 func (p Place) open(ctx context.Context, opts statestore.Options) (statestore.Store, error) {
-	open := statestore.OpenWith
-	if scheme, _, isURL := strings.Cut(p.location, "://"); isURL && openers[scheme] != nil {
-		open = openers[scheme]
-	}
 	if p.shared != nil && !opts.Traceless {
 		opts.Shared = &p.shared.stores
 	}
-	return open(ctx, p.location, opts)
+	if scheme, _, isURL := strings.Cut(p.location, "://"); isURL && openers[scheme] != nil {
+		return openers[scheme](ctx, p.location, opts)
+	}
+	return statestore.Open(p.location, opts)
 }
 
 // Readings are those of the states in the opened store, of which the process knows some already.
