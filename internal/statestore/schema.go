@@ -131,11 +131,11 @@ const (
 	countVersion   = `UPDATE cairn_version SET changed = $3, total = $4 WHERE deployment = $1 AND serial = $2`
 	finishVersion  = `UPDATE cairn_version SET finished = $3 WHERE deployment = $1 AND serial = $2`
 
-	recordColumns = `state_key, valid_from, checksum, value`
+	recordColumns = `state_key, valid_from, checksum, value, valid_to`
 	selectCurrent = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1 AND valid_to IS NULL`
 	selectAtTime  = `SELECT ` + recordColumns + ` FROM cairn_record
 		WHERE deployment = $1 AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2)`
-	selectRecords = `SELECT ` + recordColumns + `, valid_to FROM cairn_record WHERE deployment = $1`
+	selectRecords = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1`
 
 	// Of one key, the value that is valid last; others were ended before it was written.
 	selectNewest = `SELECT valid_from, valid_to, checksum, LENGTH(value), value = $3 FROM cairn_record

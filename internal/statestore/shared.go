@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 )
 
 // Shared is common to stores that one process has open at the same locations, as those of several
@@ -25,11 +26,8 @@ type sharedFile struct {
 	turn     chan struct{}
 	reserves reserves
 
-	mu struct {
-		sync.Mutex
-		checked   fs.FileInfo // the file in which nothing was found to be damaged; nil if nobody has looked
-		structure fs.FileInfo // the file of which SQLite has found its structures in order
-	}
+	checked   verified // as a whole
+	structure verified // by SQLite, its own structures
 }
 
 func (s *Shared) file(path string) *sharedFile {
@@ -44,35 +42,13 @@ func (s *Shared) file(path string) *sharedFile {
 	return s.mu.files[path]
 }
 
-// wasChecked reports whether somebody has looked at a whole file.
-func (f *sharedFile) wasChecked(file fs.FileInfo) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return isFile(f.mu.checked, file)
-}
+// verified is the file in which a check has found nothing, if there is one.
+type verified struct{ file atomic.Pointer[fs.FileInfo] }
 
-func (f *sharedFile) setChecked(file fs.FileInfo) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.mu.checked, f.mu.structure = file, file
-}
-
-// hasStructure reports whether somebody has had SQLite verify its structures in a file.
-func (f *sharedFile) hasStructure(file fs.FileInfo) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return isFile(f.mu.structure, file)
-}
-
-func (f *sharedFile) setStructure(file fs.FileInfo) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.mu.structure = file
-}
-
-// isFile reports whether two files, either of which may be nil for none, are the same.
-func isFile(known, file fs.FileInfo) bool {
-	return known != nil && file != nil && os.SameFile(known, file)
+// is reports whether it is that file; nil is none.
+func (v *verified) is(file fs.FileInfo) bool {
+	known := v.file.Load()
+	return known != nil && *known != nil && file != nil && os.SameFile(*known, file)
 }
 
 // openFile is the file that is open, nil for none.
@@ -89,13 +65,14 @@ func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
 		return s.checkAll(ctx, tx)
 	}
 	file := s.openFile()
-	if tx.sealed() && s.shared.wasChecked(file) {
+	if tx.sealed() && s.shared.checked.is(file) {
 		return nil
 	}
 	if err := s.checkAll(ctx, tx); err != nil {
 		return err
 	}
-	s.shared.setChecked(file)
+	s.shared.checked.file.Store(&file)
+	s.shared.structure.file.Store(&file)
 	return nil
 }
 
@@ -106,12 +83,12 @@ func (s *sqliteStore) checkStructureOnce(ctx context.Context, tx *transaction) e
 		return s.checkStructure(ctx, tx)
 	}
 	file := s.openFile()
-	if s.shared.hasStructure(file) {
+	if s.shared.structure.is(file) {
 		return nil
 	}
 	if err := s.checkStructure(ctx, tx); err != nil {
 		return err
 	}
-	s.shared.setStructure(file)
+	s.shared.structure.file.Store(&file)
 	return nil
 }

@@ -337,20 +337,32 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 
 // readSchema returns the statements that made our tables and indexes in the database, by name.
 func readSchema(ctx context.Context, tx executor) (map[string]string, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'cairn%'`)
+	have := map[string]string{}
+	err := eachRow(ctx, tx, func(row scanner) error {
+		var name, statement string
+		err := row.Scan(&name, &statement)
+		have[name] = strings.Join(strings.Fields(statement), " ")
+		return err
+	}, `SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'cairn%'`)
+	return have, err
+}
+
+// scanner is a row.
+type scanner interface{ Scan(into ...any) error }
+
+// eachRow calls a function for each row that a query finds, until the first error.
+func eachRow(ctx context.Context, tx executor, read func(scanner) error, query string, args ...any) error {
+	rows, err := tx.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close() //nolint:errcheck // rows.Err says it
-	have := map[string]string{}
 	for rows.Next() {
-		var name, statement string
-		if err := rows.Scan(&name, &statement); err != nil {
-			return nil, err
+		if err := read(rows); err != nil {
+			return err
 		}
-		have[name] = strings.Join(strings.Fields(statement), " ")
 	}
-	return have, rows.Err()
+	return rows.Err()
 }
 
 // tables returns the result of readSchema for an unharmed file in a format.

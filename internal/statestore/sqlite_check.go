@@ -8,6 +8,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -51,25 +52,11 @@ func (s *sqliteStore) checkAll(ctx context.Context, tx *transaction) error {
 // checkStructure has SQLite verify its own structures, and that indexes and
 // tables agree.
 func (s *sqliteStore) checkStructure(ctx context.Context, tx *transaction) error {
-	rows, err := tx.QueryContext(ctx, `PRAGMA integrity_check(5)`)
+	findings, err := readTexts(ctx, tx, `PRAGMA integrity_check(5)`)
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // rows.Err says it
-	var findings []string
-	for rows.Next() {
-		var finding string
-		if err := rows.Scan(&finding); err != nil {
-			return err
-		}
-		if finding != "ok" {
-			findings = append(findings, finding)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	if len(findings) > 0 {
+	if findings = slices.DeleteFunc(findings, func(finding string) bool { return finding == "ok" }); len(findings) > 0 {
 		return s.corrupt(strings.Join(findings, "; "), nil)
 	}
 	return nil
@@ -77,20 +64,19 @@ func (s *sqliteStore) checkStructure(ctx context.Context, tx *transaction) error
 
 // readDeployments returns the names of all deployments.
 func readDeployments(ctx context.Context, tx *transaction) ([]string, error) {
-	rows, err := tx.QueryContext(ctx, selectDeployments)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err says it
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	return readTexts(ctx, tx, selectDeployments)
+}
+
+// readTexts returns the only column of a query.
+func readTexts(ctx context.Context, tx *transaction, query string) ([]string, error) {
+	var texts []string
+	err := eachRow(ctx, tx, func(row scanner) error {
+		var text string
+		err := row.Scan(&text)
+		texts = append(texts, text)
+		return err
+	}, query)
+	return texts, err
 }
 
 // checkVersions returns the serials of a deployment after it has verified them,
@@ -146,22 +132,12 @@ func (c recordSum) minus(d recordSum) recordSum {
 // the set of valid records changes.
 func (s *sqliteStore) checkRecords(ctx context.Context, tx *transaction, d *deploymentRow) (map[int64]recordSum, error) {
 	changes := map[int64]recordSum{}
-	for r, err := range scanRecords(ctx, tx, d.name, selectRecords) {
-		if err != nil {
-			return nil, err
-		}
-		if !r.intact() {
-			return nil, s.changedRecord(r)
-		}
+	err := s.eachRecord(ctx, tx, func(r *record) {
 		one := recordSum{1, r.digest()}
 		changes[r.validFrom] = changes[r.validFrom].plus(one)
 		if r.validTo.Valid {
 			changes[r.validTo.Int64] = changes[r.validTo.Int64].minus(one)
 		}
-	}
-	return changes, nil
-}
-
-func (s *sqliteStore) changedRecord(r *record) error {
-	return s.corrupt(fmt.Sprintf("the record %q of deployment %q has changed since it was written", r.key, r.deployment), nil)
+	}, selectRecords, d.name)
+	return changes, err
 }

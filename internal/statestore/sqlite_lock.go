@@ -180,15 +180,8 @@ func (l *sqliteLock) verify(ctx context.Context, tx *transaction) (*deploymentRo
 
 // LockInfo implements [Store].
 func (s *sqliteStore) LockInfo(ctx context.Context, deployment string) (*LockInfo, error) {
-	var holder *LockInfo
-	err := s.read(ctx, func(tx *transaction) error {
-		d, err := s.readDeployment(ctx, tx, deployment)
-		if err == nil {
-			holder = d.holder
-		}
-		return err
-	})
-	return holder, err
+	d, err := s.lookUp(ctx, deployment)
+	return d.holder, err
 }
 
 // ForceUnlock implements [Store].

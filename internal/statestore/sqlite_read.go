@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -71,8 +70,7 @@ func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, e
 		if err != nil || d.base.Serial == 0 {
 			return err
 		}
-		records := scanRecords(ctx, tx, deployment, selectCurrent)
-		return s.readSnapshot(ctx, tx, snapshotQuery{d, d.base.Serial, records}, snapshot)
+		return s.readSnapshot(ctx, tx, snapshotQuery{d, d.base.Serial, selectCurrent, nil}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -97,8 +95,7 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 		if serial == 0 {
 			return nil
 		}
-		records := scanRecords(ctx, tx, deployment, selectAtTime, serial)
-		return s.readSnapshot(ctx, tx, snapshotQuery{d, serial, records}, snapshot)
+		return s.readSnapshot(ctx, tx, snapshotQuery{d, serial, selectAtTime, []any{serial}}, snapshot)
 	})
 	if err != nil {
 		return nil, err
@@ -109,26 +106,24 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 	return snapshot, nil
 }
 
-// snapshotQuery yields the records of one serial.
+// snapshotQuery finds the records of one serial.
 type snapshotQuery struct {
 	deployment *deploymentRow
 	serial     int64
-	records    iter.Seq2[*record, error]
+	query      string
+	at         []any // arguments of the query after the deployment
 }
 
 // readSnapshot collects the records of q, and makes sure that they are all
 // there and unharmed (rule S9).
 func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snapshotQuery, into *Snapshot) error {
 	var have recordSum
-	for r, err := range q.records {
-		if err != nil {
-			return err
-		}
-		if !r.intact() {
-			return s.changedRecord(r)
-		}
+	err := s.eachRecord(ctx, tx, func(r *record) {
 		into.Records[string(r.key)] = r.value
 		have = have.plus(recordSum{1, r.digest()})
+	}, q.query, q.deployment.name, q.at...)
+	if err != nil {
+		return err
 	}
 	version, err := s.readVersion(ctx, tx, q.deployment, q.serial)
 	switch {
@@ -169,20 +164,13 @@ func (s *sqliteStore) Deployments(ctx context.Context) ([]string, error) {
 func (s *sqliteStore) Newest(ctx context.Context) (map[string]Newest, error) {
 	newest := map[string]Newest{}
 	err := s.read(ctx, func(tx *transaction) error {
-		rows, err := tx.QueryContext(ctx, selectNewestSerials)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // rows.Err says it
-		for rows.Next() {
+		return eachRow(ctx, tx, func(row scanner) error {
 			var name string
 			var one Newest
-			if err := rows.Scan(&name, &one.Lineage, &one.Serial, &one.Finished); err != nil {
-				return err
-			}
+			err := row.Scan(&name, &one.Lineage, &one.Serial, &one.Finished)
 			newest[name] = one
-		}
-		return rows.Err()
+			return err
+		}, selectNewestSerials)
 	})
 	if err != nil {
 		return nil, err
@@ -233,24 +221,17 @@ func (s *sqliteStore) readVersions(ctx context.Context, tx *transaction, d *depl
 }
 
 func scanVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
-	rows, err := tx.QueryContext(ctx, selectVersions, d.name)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // rows.Err says it
 	var versions []*versionRow
-	for rows.Next() {
-		version, err := scanVersion(rows)
-		if err != nil {
-			return nil, err
-		}
+	err := eachRow(ctx, tx, func(row scanner) error {
+		version, err := scanVersion(row)
 		versions = append(versions, &versionRow{Version: version})
-	}
-	return versions, rows.Err()
+		return err
+	}, selectVersions, d.name)
+	return versions, err
 }
 
 // scanVersion reads the versionColumns of one row.
-func scanVersion(row interface{ Scan(...any) error }) (Version, error) {
+func scanVersion(row scanner) (Version, error) {
 	var v Version
 	var started int64
 	var finished sql.NullInt64
@@ -272,8 +253,7 @@ type record struct {
 	validFrom  int64
 	value      []byte
 	stored     int64 // checksum
-
-	validTo sql.NullInt64 // only where it was asked for
+	validTo    sql.NullInt64
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -289,39 +269,23 @@ func (r *record) checksum() int64 {
 	return int64(crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, r.value))
 }
 
-func (r *record) intact() bool { return r.stored == r.checksum() }
-
-// scanRecords yields the rows of a query for recordColumns, and valid_to if it
-// asks for that, whose first argument is the deployment.
-func scanRecords(ctx context.Context, tx *transaction, deployment, query string, more ...any) iter.Seq2[*record, error] {
-	return func(yield func(*record, error) bool) {
-		rows, err := tx.QueryContext(ctx, query, append([]any{deployment}, more...)...)
-		if err != nil {
-			yield(nil, err)
-			return
+// eachRecord calls a function for each row of a query for recordColumns, whose first argument is
+// the deployment. A record that is not as it was written is an error.
+func (s *sqliteStore) eachRecord(
+	ctx context.Context, tx *transaction, read func(*record), query, deployment string, more ...any,
+) error {
+	return eachRow(ctx, tx, func(row scanner) error {
+		r := &record{deployment: deployment}
+		if err := row.Scan(&r.key, &r.validFrom, &r.stored, &r.value, &r.validTo); err != nil {
+			return err
 		}
-		defer rows.Close() //nolint:errcheck // rows.Err says it
-		columns, err := rows.Columns()
-		if err != nil {
-			yield(nil, err)
-			return
+		if r.value == nil { // how the driver returns zero bytes
+			r.value = []byte{}
 		}
-		for rows.Next() {
-			r := &record{deployment: deployment}
-			into := []any{&r.key, &r.validFrom, &r.stored, &r.value, &r.validTo}
-			if err := rows.Scan(into[:len(columns)]...); err != nil {
-				yield(nil, err)
-				return
-			}
-			if r.value == nil { // how the driver returns zero bytes
-				r.value = []byte{}
-			}
-			if !yield(r, nil) {
-				return
-			}
+		if r.stored != r.checksum() {
+			return s.corrupt(fmt.Sprintf("the record %q of deployment %q has changed since it was written", r.key, r.deployment), nil)
 		}
-		if err := rows.Err(); err != nil {
-			yield(nil, err)
-		}
-	}
+		read(r)
+		return nil
+	}, query, append([]any{deployment}, more...)...)
 }

@@ -43,11 +43,7 @@ func digest(fields ...any) int64 {
 // digest identifies a record among those of a serial. The sum of the digests
 // of a set of records, which may overflow, stands for the set.
 func (r *record) digest() int64 {
-	return recordDigest(string(r.key), r.validFrom, r.stored, int64(len(r.value)))
-}
-
-func recordDigest(key string, validFrom, checksum, size int64) int64 {
-	return digest(key, validFrom, checksum, size)
+	return digest(string(r.key), r.validFrom, r.stored, int64(len(r.value)))
 }
 
 // digest is 0 for a lock that nobody holds.
@@ -142,6 +138,18 @@ func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name 
 		d = &deploymentRow{name: name}
 	}
 	return d, s.checkOnce(ctx, tx)
+}
+
+// lookUp is readDeployment in a transaction of its own. With an error, the deployment is empty.
+func (s *sqliteStore) lookUp(ctx context.Context, name string) (found deploymentRow, err error) {
+	err = s.read(ctx, func(tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, name)
+		if err == nil {
+			found = *d
+		}
+		return err
+	})
+	return found, err
 }
 
 // readVersion returns a serial of a deployment.

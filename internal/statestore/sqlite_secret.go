@@ -18,15 +18,8 @@ const (
 
 // Secret implements [Store].
 func (s *sqliteStore) Secret(ctx context.Context, deployment string) ([]byte, error) {
-	var secret []byte
-	err := s.read(ctx, func(tx *transaction) error {
-		d, err := s.readDeployment(ctx, tx, deployment)
-		if err == nil {
-			secret = d.secret
-		}
-		return err
-	})
-	return secret, err
+	d, err := s.lookUp(ctx, deployment)
+	return d.secret, err
 }
 
 // Secret implements [Lock].

@@ -5,14 +5,14 @@ package statestore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Begin implements [Lock].
@@ -25,7 +25,7 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, cha
 	}
 	next := Base{Lineage: base.Lineage, Serial: base.Serial + 1}
 	if next.Lineage == "" {
-		next.Lineage = newLineage()
+		next.Lineage = uuid.NewString() // as Terraform's lineages are
 	}
 	w := &sqliteWriter{lock: l, base: next}
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
@@ -70,15 +70,6 @@ func checkKeys(changes map[string][]byte) error {
 		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
 	}
 	return nil
-}
-
-// newLineage returns a random UUID, as Terraform's lineages are.
-func newLineage() string {
-	var b [16]byte
-	rand.Read(b[:]) // never fails
-	b[6] = b[6]&0x0f | 0x40
-	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // sqliteWriter is a [Writer] in a [*sqliteStore].
@@ -247,7 +238,7 @@ func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, 
 	}
 	if exists {
 		v.Total--
-		v.records -= recordDigest(key, from, checksum, size)
+		v.records -= digest(key, from, checksum, size) // of the record that it replaces
 	}
 	if value != nil {
 		v.Total++
