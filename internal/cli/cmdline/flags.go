@@ -186,6 +186,18 @@ func isBool(option *flag.Flag) bool {
 	return ok && value.IsBoolFlag() && option.DefValue == "false"
 }
 
+// Only adds an option that has but one value, a word, which sets a variable.
+func (f *Flags[S]) Only(set *bool, name, word, usage string) {
+	*set = false
+	f.Func(name, usage, func(text string) error {
+		if text != word {
+			return fmt.Errorf("the only value is %s", word)
+		}
+		*set = true
+		return nil
+	})
+}
+
 // File is an option that names a file, and is not empty.
 type File string
 

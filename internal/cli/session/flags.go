@@ -4,7 +4,6 @@
 package session
 
 import (
-	"errors"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
@@ -24,7 +23,7 @@ type Options struct {
 	deployment  string
 	Deployments cmdline.List // of commands that may work on several
 	Engine      string
-	Lockfile    lockfileValue
+	ReadOnly    bool // the provider lock file stays as it is
 
 	lockTimeout time.Duration // how long to wait for somebody else's lock
 	JSON        bool          // of the commands that have it
@@ -76,22 +75,8 @@ func EngineFlags(f *Flags) {
 // ProviderFlags adds the options of commands that run the engine with providers.
 func ProviderFlags(f *Flags) {
 	EngineFlags(f)
-	f.Var(&f.Session.Options.Lockfile, "lockfile",
+	f.Only(&f.Session.Options.ReadOnly, "lockfile", "readonly",
 		"`readonly` makes it an error if .terraform.lock.hcl does not have the providers that are required")
-}
-
-// lockfileValue is the option that keeps the provider lock file as it is.
-type lockfileValue string
-
-func (v *lockfileValue) String() string { return string(*v) }
-
-// Set implements [flag.Value].
-func (v *lockfileValue) Set(value string) error {
-	if value != "readonly" {
-		return errors.New("the only value is readonly")
-	}
-	*v = lockfileValue(value)
-	return nil
 }
 
 func JSONFlag(f *Flags, usage string) {

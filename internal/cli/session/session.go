@@ -133,7 +133,7 @@ func (s *Session) StackOptions() operation.Options {
 	return operation.Options{
 		Env:           env.Options{State: s.Options.state, Deployment: s.Options.deployment, Notify: s.notify, Log: s.Log, Files: s.Files},
 		Engine:        s.EngineRequest(),
-		ReadOnlyLocks: s.Options.Lockfile != "",
+		ReadOnlyLocks: s.Options.ReadOnly,
 		LockTimeout:   s.Options.lockTimeout,
 		StopNow:       s.StopNow,
 	}

@@ -20,13 +20,13 @@ import (
 type applyFlags struct {
 	PlanFlags
 	autoApprove bool
-	later       approveLater
+	later       bool // save plans that no rule approves
 }
 
 func (o *applyFlags) register(f *session.Flags) {
 	o.PlanFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
-	f.Var(&o.later, "approve",
+	f.Only(&o.later, "approve", "later",
 		"`later` asks nothing: plans that no rule approves are saved, to be applied when they were looked at; exit code 3")
 	o.maxRounds = operation.DefaultRounds
 	f.Var(&o.maxRounds, "max-rounds",
@@ -57,7 +57,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 				name = "destroy"
 			}
 			op := NewExecution(s, name, &o.PlanFlags)
-			if len(args) == 1 && bool(o.later) {
+			if len(args) == 1 && o.later {
 				return 0, failure.Error("Conflicting options",
 					"A saved plan is approved by being applied: -approve=later is for new plans. Leave one of the two out.")
 			}
@@ -92,11 +92,11 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 	if err != nil {
 		return 0, err
 	}
-	if flags.autoApprove && bool(flags.later) {
+	if flags.autoApprove && flags.later {
 		return 0, failure.Error("Conflicting options",
 			"The options -auto-approve and -approve=later exclude each other: give one of them.")
 	}
-	o.autoApprove, req.ApproveLater = flags.autoApprove, bool(flags.later)
+	o.autoApprove, req.ApproveLater = flags.autoApprove, flags.later
 	if all, err := o.chooseDeployments(); err != nil || all != nil {
 		return o.runSeveral(ctx, all, severalRequest{Request: req, mode: o.View.operation, autoApprove: o.autoApprove}, err)
 	}

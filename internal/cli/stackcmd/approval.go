@@ -4,7 +4,6 @@
 package stackcmd
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,26 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
-
-// approveLater is the option that saves plans which no rule approves.
-type approveLater bool
-
-// String implements [flag.Value].
-func (v *approveLater) String() string {
-	if *v {
-		return "later"
-	}
-	return ""
-}
-
-// Set implements [flag.Value].
-func (v *approveLater) Set(text string) error {
-	if text != "later" {
-		return errors.New("the only value is later")
-	}
-	*v = true
-	return nil
-}
 
 // judged shows the verdict of a deployment's rules on its plan. Without rules it shows nothing.
 func (v *Display) judged(judgement approval.Judgement) error {

@@ -39,7 +39,7 @@ With -new, a small stack is written first, which can be planned and applied as i
 		},
 		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
-			if upgrade && s.Options.Lockfile != "" {
+			if upgrade && s.Options.ReadOnly {
 				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
 			if scaffold {

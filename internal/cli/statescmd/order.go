@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -141,7 +140,7 @@ func HighCommand() *session.Command {
 // LowCommand returns the command that shows SLS files as they are compiled.
 func LowCommand() *session.Command {
 	var o Options
-	var explain namesValue
+	var explain cmdline.List
 	return &session.Command{
 		Name:    "low",
 		Foreign: true,
@@ -190,17 +189,6 @@ in "file: motd".`,
 			return cmdline.ExitOK, errors.Join(err, src.Close())
 		},
 	}
-}
-
-// namesValue is an option that can be given several times.
-type namesValue []string
-
-func (v *namesValue) String() string { return strings.Join(*v, " ") }
-
-// Set implements [flag.Value].
-func (v *namesValue) Set(text string) error {
-	*v = append(*v, text)
-	return nil
 }
 
 // lowFormat returns the writer of low data in a format.
