@@ -8,60 +8,40 @@ import (
 )
 
 // kind is the kind of values that an argument accepts.
-type kind int
-
-const (
-	text    kind = iota // anything that has a text
-	precise             // a text that is not changed by being read as a number
-	boolean
-	seconds
-	texts       // one text or a list of them
-	environment // a mapping of texts, or a list of such mappings
-	packages    // a list of names, or of mappings from names to versions
-	exitCodes   // a number from 0 to 255, or a list of them
-	ownState    // true or false, or a list with a mapping that has "test_name"
-	anything
-)
-
-func (k kind) words() string {
-	return [...]string{
-		"a string", "a string; put it in quotes", "true or false", "a number of seconds greater than 0", "a string or a list of strings",
-		"a mapping of strings, or a list of them", "a list of names, each alone or with a version in quotes",
-		"an exit code from 0 to 255 or a list of them", "true or false, or a list with \"test_name\" and a command", "anything",
-	}[k]
+type kind struct {
+	words   string
+	accepts func(value any) bool
 }
 
-func (k kind) accepts(value any) bool {
-	switch k {
-	case text:
-		_, ok := compile.Text(value)
-		return ok
-	case precise:
-		_, ok := preciseText(value)
-		return ok
-	case boolean:
-		_, ok := value.(bool)
-		return ok
-	case seconds:
-		number, ok := asNumber(value)
-		return ok && number > 0 && number < 1e9
-	case texts:
-		_, ok := textsOf(value)
-		return ok
-	case environment:
-		_, ok := environmentOf(value)
-		return ok
-	case packages:
-		_, ok := packagesOf(value)
-		return ok
-	case exitCodes:
-		_, ok := exitCodesOf(value)
-		return ok
-	case ownState:
-		_, ok := ownStateOf(value)
+var (
+	text        = kind{"a string", converts(compile.Text)}
+	precise     = kind{"a string; put it in quotes", converts(preciseText)} // not changed by being read as a number
+	boolean     = kind{"true or false", converts(as[bool])}
+	seconds     = kind{"a number of seconds greater than 0", isDuration}
+	texts       = kind{"a string or a list of strings", converts(textsOf)}
+	environment = kind{"a mapping of strings, or a list of them", converts(environmentOf)}
+	packages    = kind{"a list of names, each alone or with a version in quotes", converts(packagesOf)}
+	exitCodes   = kind{"an exit code from 0 to 255 or a list of them", converts(exitCodesOf)}
+	ownState    = kind{`true or false, or a list with "test_name" and a command`, converts(ownStateOf)}
+	anything    = kind{"anything", func(any) bool { return true }}
+)
+
+// converts returns a check that values can be converted.
+func converts[T any](convert func(any) (T, bool)) func(any) bool {
+	return func(value any) bool {
+		_, ok := convert(value)
 		return ok
 	}
-	return true
+}
+
+func as[T any](value any) (T, bool) {
+	converted, ok := value.(T)
+	return converted, ok
+}
+
+func isDuration(value any) bool {
+	number, ok := asNumber(value)
+	return ok && number > 0 && number < 1e9
 }
 
 // preciseText refuses fractions: "1.10" without quotes is a number that has lost its zero.
@@ -185,10 +165,7 @@ func exitCodesOf(value any) ([]int, bool) {
 
 // text returns an argument, "" if it is not given.
 func (c *call) text(name string) string {
-	word, ok := compile.Text(c.Args.Get(name))
-	if !ok {
-		return ""
-	}
+	word, _ := compile.Text(c.Args.Get(name))
 	return word
 }
 
@@ -205,17 +182,11 @@ func (c *call) boolean(name string, otherwise bool) bool {
 }
 
 func (c *call) texts(name string) []string {
-	all, ok := textsOf(c.Args.Get(name))
-	if !ok {
-		return nil
-	}
+	all, _ := textsOf(c.Args.Get(name))
 	return all
 }
 
 func (c *call) environment() []string {
-	all, ok := environmentOf(c.Args.Get("env"))
-	if !ok {
-		return nil
-	}
+	all, _ := environmentOf(c.Args.Get("env"))
 	return all
 }

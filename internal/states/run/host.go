@@ -168,7 +168,7 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 				nearest.DidYouMean(entry.Key, argNames(f)), strings.Join(argNames(f), ", ")))
 		case !expected.accepts(entry.Value):
 			diags = diags.Append(problem.New(problem.Syntax, one.ArgRange(entry.Key), "Invalid argument type",
-				"The argument %q of %s.%s must be %s.", entry.Key, c.Module, c.Function, expected.words()))
+				"The argument %q of %s.%s must be %s.", entry.Key, c.Module, c.Function, expected.words))
 		}
 	}
 	if !diags.HasErrors() && !isProgram && f.check != nil {
