@@ -58,11 +58,12 @@ var sharedFormats = map[string][]string{
 
 // terraformJSON are the packages that read or write JSON in terraform's format.
 var terraformJSON = []string{
-	"internal/engine/binary",             // schemas of providers
-	"internal/engine/binary/valueschema", // the same
-	"internal/document",                  // documents of plans and states
-	"internal/document/terraformjson",    // changes and checks
-	"internal/views/viewtest",            // changes of test plans
+	"internal/engine/binary",               // schemas of providers
+	"internal/engine/binary/valueschema",   // the same
+	"internal/providers/schema/schemajson", // the same
+	"internal/document",                    // documents of plans and states
+	"internal/document/terraformjson",      // changes and checks
+	"internal/views/viewtest",              // changes of test plans
 }
 
 func TestImports(t *testing.T) {

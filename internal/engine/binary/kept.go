@@ -51,7 +51,7 @@ func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]
 	schemas := map[stackaddrs.Provider]*Kept{}
 	for _, one := range installed {
 		if kept, err := session.keptSchema(ctx, session.schemaKey(hashes[one.Path])); err == nil {
-			schemas[installer.Address(one)] = &Kept{Schema: &engine.ProviderSchema{Config: describeBlock(kept.config)}, Functions: kept.functions()}
+			schemas[installer.Address(one)] = &Kept{Schema: &engine.ProviderSchema{Config: kept.config.Describe()}, Functions: kept.functions()}
 		}
 	}
 	return schemas

@@ -28,6 +28,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/internal/providers/schema/schemajson"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -35,14 +37,14 @@ import (
 
 // providerSchemas has the schemas of all installed providers.
 type providerSchemas struct {
-	configs  map[stackaddrs.Provider]*tfjson.SchemaBlock
+	configs  map[stackaddrs.Provider]*schema.Block
 	bySource map[string]*providerSchema // as the engine writes it
 }
 
 // providerSchema has the schemas of one package. Stacks may share it.
 type providerSchema struct {
 	entry  *schemacache.Entry
-	config *tfjson.SchemaBlock
+	config *schema.Block
 
 	mu struct {
 		sync.Mutex
@@ -51,16 +53,17 @@ type providerSchema struct {
 }
 
 func newProviderSchema(entry *schemacache.Entry) (*providerSchema, error) {
-	schema := &providerSchema{entry: entry, config: &tfjson.SchemaBlock{}}
-	schema.mu.types = map[string]*valueschema.Schema{}
+	var written tfjson.SchemaBlock
 	config, err := entry.Config()
 	if err == nil && len(config) > 0 {
-		err = json.Unmarshal(config, schema.config)
+		err = json.Unmarshal(config, &written)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading a provider schema: %w", err)
 	}
-	return schema, nil
+	known := &providerSchema{entry: entry, config: schemajson.DecodeBlock(&written)}
+	known.mu.types = map[string]*valueschema.Schema{}
+	return known, nil
 }
 
 // ProviderSchema implements [engine.Session].
@@ -76,7 +79,7 @@ func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provid
 	if !ok {
 		return nil, hcl.Diagnostics{notInstalled(provider)}
 	}
-	return &engine.ProviderSchema{Config: describeBlock(block)}, nil
+	return &engine.ProviderSchema{Config: block.Describe()}, nil
 }
 
 // schemas returns the schemas of all installed providers. The binary is asked once for each package
@@ -90,7 +93,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, bySource: map[string]*providerSchema{}}
+	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*schema.Block{}, bySource: map[string]*providerSchema{}}
 	hashes := e.installer.Hashes(ctx, installed)
 	var missing []install.Package
 	for _, one := range installed {
@@ -408,8 +411,8 @@ func (e *Session) blockTypes(ctx context.Context,
 	return func(provider stackaddrs.Provider) map[string]bool {
 		blocks := map[string]bool{}
 		if block := schemas.configs[provider]; block != nil {
-			for name := range block.NestedBlocks {
-				blocks[name] = true
+			for _, nested := range block.Blocks {
+				blocks[nested.Name] = true
 			}
 		}
 		return blocks
@@ -428,48 +431,4 @@ func mayHaveBlocks(providers map[engine.ProviderSlot]engine.ProviderConfig) bool
 		}
 	}
 	return false
-}
-
-// describeBlock returns the attributes and nested blocks that a block may contain.
-func describeBlock(block *tfjson.SchemaBlock) engine.Block {
-	described := engine.Block{
-		Attributes: make(map[string]engine.Attribute, len(block.Attributes)),
-		Blocks:     make(map[string]engine.NestedBlock, len(block.NestedBlocks)),
-	}
-	for name, attr := range block.Attributes {
-		described.Attributes[name] = engine.Attribute{Type: attributeType(attr), Required: attr.Required}
-	}
-	for name, nested := range block.NestedBlocks {
-		described.Blocks[name] = engine.NestedBlock{
-			Block: describeBlock(nested.Block), Nesting: engine.Nesting(nested.NestingMode),
-			MinItems: int(nested.MinItems), MaxItems: int(nested.MaxItems), //nolint:gosec // small numbers
-		}
-	}
-	return described
-}
-
-func attributeType(attr *tfjson.SchemaAttribute) cty.Type {
-	nested := attr.AttributeNestedType
-	if nested == nil {
-		return attr.AttributeType
-	}
-	types := make(map[string]cty.Type, len(nested.Attributes))
-	var optional []string
-	for name, attr := range nested.Attributes {
-		types[name] = attributeType(attr)
-		if !attr.Required {
-			optional = append(optional, name)
-		}
-	}
-	object := cty.ObjectWithOptionalAttrs(types, optional)
-	switch nested.NestingMode {
-	case tfjson.SchemaNestingModeList:
-		return cty.List(object)
-	case tfjson.SchemaNestingModeSet:
-		return cty.Set(object)
-	case tfjson.SchemaNestingModeMap:
-		return cty.Map(object)
-	default:
-		return object
-	}
 }

@@ -90,23 +90,7 @@ func Described(found *schema.Provider) *engine.ProviderSchema {
 	if found.Config == nil || found.Config.Block == nil {
 		return &engine.ProviderSchema{}
 	}
-	return &engine.ProviderSchema{Config: describe(found.Config.Block)}
-}
-
-// describe returns the attributes and nested blocks that a block may contain.
-func describe(b *schema.Block) engine.Block {
-	described := engine.Block{
-		Attributes: make(map[string]engine.Attribute, len(b.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(b.Blocks)),
-	}
-	for _, attr := range b.Attributes {
-		described.Attributes[attr.Name] = engine.Attribute{Type: attr.ConfigType(), Required: attr.Required}
-	}
-	for _, nested := range b.Blocks {
-		described.Blocks[nested.Name] = engine.NestedBlock{
-			Block: describe(nested.Block), Nesting: engine.Nesting(nested.Nesting), MinItems: int(nested.MinItems), MaxItems: int(nested.MaxItems),
-		}
-	}
-	return described
+	return &engine.ProviderSchema{Config: found.Config.Block.Describe()}
 }
 
 // ResourceType implements [engine.TypeDescriber].

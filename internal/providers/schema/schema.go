@@ -122,3 +122,19 @@ func (i *Identity) Type() cty.Type {
 	}
 	return cty.Object(types)
 }
+
+// Describe returns the attributes and nested blocks that the block may contain.
+func (b *Block) Describe() engine.Block {
+	described := engine.Block{
+		Attributes: make(map[string]engine.Attribute, len(b.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(b.Blocks)),
+	}
+	for _, attr := range b.Attributes {
+		described.Attributes[attr.Name] = engine.Attribute{Type: attr.ConfigType(), Required: attr.Required}
+	}
+	for _, nested := range b.Blocks {
+		described.Blocks[nested.Name] = engine.NestedBlock{
+			Block: nested.Block.Describe(), Nesting: engine.Nesting(nested.Nesting), MinItems: int(nested.MinItems), MaxItems: int(nested.MaxItems),
+		}
+	}
+	return described
+}

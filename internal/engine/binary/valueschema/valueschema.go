@@ -8,6 +8,9 @@ package valueschema
 import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/internal/providers/schema/schemajson"
 )
 
 // Schema is the type and the sensitive parts of values. It is not to be changed.
@@ -43,90 +46,31 @@ func (s *Secret) Elem() *Secret {
 	return s.Elems
 }
 
-// New returns the schema of values from terraform's JSON form of a schema. Types that it does not
-// have are left out.
-func New(schema *tfjson.Schema) *Schema {
-	return &Schema{Type: blockType(schema.Block), Secret: blockSecret(schema.Block)}
+// New returns the values of a type with a schema.
+func New(written *tfjson.Schema) *Schema {
+	if written.Block == nil {
+		return &Schema{}
+	}
+	block := schemajson.DecodeBlock(written.Block)
+	return &Schema{Type: block.Type(), Secret: blockSecret(block)}
 }
 
-// blockType returns the type of the values of a block.
-func blockType(block *tfjson.SchemaBlock) cty.Type {
-	if block == nil {
-		return cty.NilType
-	}
-	attrs := attributeTypes(block.Attributes)
-	for name, nested := range block.NestedBlocks {
-		if nested != nil {
-			attrs[name] = nestedType(nested.NestingMode, blockType(nested.Block))
-		}
-	}
-	return objectType(attrs)
-}
-
-func attributeTypes(attrs map[string]*tfjson.SchemaAttribute) map[string]cty.Type {
-	out := make(map[string]cty.Type, len(attrs))
-	for name, attr := range attrs {
-		switch {
-		case attr == nil:
-		case attr.AttributeNestedType != nil:
-			nested := attr.AttributeNestedType
-			out[name] = nestedType(nested.NestingMode, objectType(attributeTypes(nested.Attributes)))
-		default:
-			out[name] = attr.AttributeType
-		}
-	}
-	return out
-}
-
-// objectType is cty.Object without the attributes whose type is not known.
-func objectType(attrs map[string]cty.Type) cty.Type {
-	for name, ty := range attrs {
-		if ty == cty.NilType {
-			delete(attrs, name)
-		}
-	}
-	return cty.Object(attrs)
-}
-
-func nestedType(mode tfjson.SchemaNestingMode, elem cty.Type) cty.Type {
-	if elem == cty.NilType {
-		return cty.NilType
-	}
-	switch mode {
-	case tfjson.SchemaNestingModeList:
-		return cty.List(elem)
-	case tfjson.SchemaNestingModeSet:
-		return cty.Set(elem)
-	case tfjson.SchemaNestingModeMap:
-		return cty.Map(elem)
-	default:
-		return elem
-	}
-}
-
-func blockSecret(block *tfjson.SchemaBlock) *Secret {
-	if block == nil {
-		return nil
-	}
+func blockSecret(block *schema.Block) *Secret {
 	attrs := attributeSecrets(block.Attributes)
-	for name, nested := range block.NestedBlocks {
-		if nested != nil {
-			add(attrs, name, nestedSecret(nested.NestingMode, blockSecret(nested.Block)))
-		}
+	for _, nested := range block.Blocks {
+		add(attrs, nested.Name, nestedSecret(nested.Nesting, blockSecret(nested.Block)))
 	}
 	return objectSecret(attrs)
 }
 
-func attributeSecrets(attrs map[string]*tfjson.SchemaAttribute) map[string]*Secret {
+func attributeSecrets(attrs []*schema.Attribute) map[string]*Secret {
 	out := map[string]*Secret{}
-	for name, attr := range attrs {
+	for _, attr := range attrs {
 		switch {
-		case attr == nil:
 		case attr.Sensitive:
-			out[name] = &Secret{Whole: true}
-		case attr.AttributeNestedType != nil:
-			nested := attr.AttributeNestedType
-			add(out, name, nestedSecret(nested.NestingMode, objectSecret(attributeSecrets(nested.Attributes))))
+			out[attr.Name] = &Secret{Whole: true}
+		case attr.Nested != nil:
+			add(out, attr.Name, nestedSecret(attr.Nested.Nesting, objectSecret(attributeSecrets(attr.Nested.Attributes))))
 		}
 	}
 	return out
@@ -145,14 +89,9 @@ func objectSecret(attrs map[string]*Secret) *Secret {
 	return &Secret{Attrs: attrs}
 }
 
-func nestedSecret(mode tfjson.SchemaNestingMode, elem *Secret) *Secret {
-	switch mode {
-	case tfjson.SchemaNestingModeList, tfjson.SchemaNestingModeSet, tfjson.SchemaNestingModeMap:
-		if elem != nil {
-			return &Secret{Elems: elem}
-		}
-		return nil
-	default:
-		return elem
+func nestedSecret(nesting schema.Nesting, elem *Secret) *Secret {
+	if elem != nil && (nesting == schema.List || nesting == schema.Set || nesting == schema.Map) {
+		return &Secret{Elems: elem}
 	}
+	return elem
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package schemajson writes schemas of providers as "terraform providers schema -json" does, byte
-// by byte for the same schemas.
+// by byte for the same schemas, and reads their blocks.
 //
 // It has the contents of version 1.0 of that format in terraform 1.11: neither identities, nor
 // actions, nor list resources.
@@ -13,106 +13,19 @@ import (
 	"maps"
 	"slices"
 
+	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-type document struct {
-	FormatVersion string               `json:"format_version"`
-	Schemas       map[string]*provider `json:"provider_schemas,omitempty"`
-}
-
-type provider struct {
-	Provider  *versioned            `json:"provider,omitempty"`
-	Managed   map[string]*versioned `json:"resource_schemas,omitempty"`
-	Data      map[string]*versioned `json:"data_source_schemas,omitempty"`
-	Ephemeral map[string]*versioned `json:"ephemeral_resource_schemas,omitempty"`
-	Functions map[string]*function  `json:"functions,omitempty"`
-}
-
-type versioned struct {
-	Version int64  `json:"version"`
-	Block   *block `json:"block,omitempty"`
-}
-
-type block struct {
-	Attributes  map[string]*attribute `json:"attributes,omitempty"`
-	Blocks      map[string]*nested    `json:"block_types,omitempty"`
-	Description string                `json:"description,omitempty"`
-	Kind        string                `json:"description_kind,omitempty"`
-	Deprecated  bool                  `json:"deprecated,omitempty"`
-}
-
-type attribute struct {
-	Type        json.RawMessage `json:"type,omitempty"`
-	Nested      *object         `json:"nested_type,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Kind        string          `json:"description_kind,omitempty"`
-	Deprecated  bool            `json:"deprecated,omitempty"`
-	Required    bool            `json:"required,omitempty"`
-	Optional    bool            `json:"optional,omitempty"`
-	Computed    bool            `json:"computed,omitempty"`
-	Sensitive   bool            `json:"sensitive,omitempty"`
-	WriteOnly   bool            `json:"write_only,omitempty"`
-}
-
-type object struct {
-	Attributes map[string]*attribute `json:"attributes,omitempty"`
-	Nesting    schema.Nesting        `json:"nesting_mode,omitempty"`
-}
-
-type nested struct {
-	Nesting  schema.Nesting `json:"nesting_mode,omitempty"`
-	Block    *block         `json:"block,omitempty"`
-	MinItems int64          `json:"min_items,omitempty"`
-	MaxItems int64          `json:"max_items,omitempty"`
-}
-
-type function struct {
-	Description string          `json:"description,omitempty"`
-	Summary     string          `json:"summary,omitempty"`
-	Deprecation string          `json:"deprecation_message,omitempty"`
-	Return      json.RawMessage `json:"return_type"`
-	Parameters  []*parameter    `json:"parameters,omitempty"`
-	Variadic    *parameter      `json:"variadic_parameter,omitempty"`
-}
-
-type parameter struct {
-	Name        string          `json:"name,omitempty"`
-	Description string          `json:"description,omitempty"`
-	Nullable    bool            `json:"is_nullable,omitempty"`
-	Type        json.RawMessage `json:"type"`
-}
-
-// Encode returns the document for schemas by the addresses of their providers. It ends without a
-// line feed.
+// Encode returns the schemas of providers, by their addresses.
 func Encode(schemas map[string]*schema.Provider) ([]byte, error) {
-	e := &encoder{}
-	all := document{FormatVersion: "1.0", Schemas: map[string]*provider{}}
-	for _, address := range slices.Sorted(maps.Keys(schemas)) {
-		all.Schemas[address] = e.provider(schemas[address])
-	}
-	if e.err != nil {
-		return nil, e.err
-	}
-	return json.Marshal(all)
+	return json.Marshal(tfjson.ProviderSchemas{FormatVersion: "1.0", Schemas: each(schemas, encodeProvider)})
 }
 
-// encoder converts the model into the form that is marshalled. It keeps the first error.
-type encoder struct{ err error }
-
-func (e *encoder) provider(p *schema.Provider) *provider {
-	return &provider{
-		Provider:  e.versioned(p.Config),
-		Managed:   e.all(p.Managed),
-		Data:      e.all(p.Data),
-		Ephemeral: e.all(p.Ephemeral),
-		Functions: each(p.Functions, e.function),
-	}
-}
-
+// each converts the elements of a map.
 func each[M, J any](from map[string]M, convert func(M) J) map[string]J {
 	converted := make(map[string]J, len(from))
 	for name, one := range from {
@@ -121,75 +34,114 @@ func each[M, J any](from map[string]M, convert func(M) J) map[string]J {
 	return converted
 }
 
-func (e *encoder) all(schemas map[string]*schema.Schema) map[string]*versioned {
-	return each(schemas, e.versioned)
+func encodeProvider(p *schema.Provider) *tfjson.ProviderSchema {
+	return &tfjson.ProviderSchema{
+		ConfigSchema:             encodeSchema(p.Config),
+		ResourceSchemas:          each(p.Managed, encodeSchema),
+		DataSourceSchemas:        each(p.Data, encodeSchema),
+		EphemeralResourceSchemas: each(p.Ephemeral, encodeSchema),
+		Functions:                each(p.Functions, encodeFunction),
+	}
 }
 
-func (e *encoder) versioned(s *schema.Schema) *versioned {
+func encodeSchema(s *schema.Schema) *tfjson.Schema {
 	if s == nil {
-		return &versioned{}
+		return &tfjson.Schema{}
 	}
-	converted := &versioned{Version: s.Version}
+	converted := &tfjson.Schema{Version: uint64(s.Version)} //nolint:gosec // never negative
 	if s.Block != nil {
-		converted.Block = e.block(s.Block)
+		converted.Block = encodeBlock(s.Block)
 	}
 	return converted
 }
 
-func (e *encoder) block(b *schema.Block) *block {
-	converted := &block{
-		Attributes: e.attributes(b.Attributes), Blocks: map[string]*nested{},
-		Description: b.Description.Text, Kind: kind(b.Description), Deprecated: b.Deprecated,
+func encodeBlock(b *schema.Block) *tfjson.SchemaBlock {
+	converted := &tfjson.SchemaBlock{
+		Attributes: encodeAttributes(b.Attributes), NestedBlocks: map[string]*tfjson.SchemaBlockType{},
+		Description: b.Description.Text, DescriptionKind: kind(b.Description), Deprecated: b.Deprecated,
 	}
 	for _, one := range b.Blocks {
-		converted.Blocks[one.Name] = &nested{one.Nesting, e.block(one.Block), one.MinItems, one.MaxItems}
+		converted.NestedBlocks[one.Name] = &tfjson.SchemaBlockType{
+			NestingMode: tfjson.SchemaNestingMode(one.Nesting), Block: encodeBlock(one.Block),
+			MinItems: uint64(one.MinItems), MaxItems: uint64(one.MaxItems), //nolint:gosec // never negative
+		}
 	}
 	return converted
 }
 
-func kind(text schema.Text) string {
+func kind(text schema.Text) tfjson.SchemaDescriptionKind {
 	if text.Markdown {
-		return "markdown"
+		return tfjson.SchemaDescriptionKindMarkdown
 	}
-	return "plain"
+	return tfjson.SchemaDescriptionKindPlain
 }
 
-func (e *encoder) attributes(attributes []*schema.Attribute) map[string]*attribute {
-	converted := make(map[string]*attribute, len(attributes))
+func encodeAttributes(attributes []*schema.Attribute) map[string]*tfjson.SchemaAttribute {
+	converted := make(map[string]*tfjson.SchemaAttribute, len(attributes))
 	for _, attr := range attributes {
-		one := &attribute{
-			Description: attr.Description.Text, Kind: kind(attr.Description), Deprecated: attr.Deprecated,
+		one := &tfjson.SchemaAttribute{
+			Description: attr.Description.Text, DescriptionKind: kind(attr.Description), Deprecated: attr.Deprecated,
 			Required: attr.Required, Optional: attr.Optional, Computed: attr.Computed, Sensitive: attr.Sensitive, WriteOnly: attr.WriteOnly,
 		}
 		if attr.Nested != nil {
-			one.Nested = &object{e.attributes(attr.Nested.Attributes), attr.Nested.Nesting}
+			one.AttributeNestedType = &tfjson.SchemaNestedAttributeType{
+				Attributes: encodeAttributes(attr.Nested.Attributes), NestingMode: tfjson.SchemaNestingMode(attr.Nested.Nesting),
+			}
 		} else {
-			one.Type = e.typeOf(attr.Type)
+			one.AttributeType = attr.Type
 		}
 		converted[attr.Name] = one
 	}
 	return converted
 }
 
-func (e *encoder) function(f *engine.Function) *function {
-	converted := &function{Description: f.Description, Summary: f.Summary, Deprecation: f.Deprecated, Return: e.typeOf(f.Return)}
+func encodeFunction(f *engine.Function) *tfjson.FunctionSignature {
+	converted := &tfjson.FunctionSignature{
+		Description: f.Description, Summary: f.Summary, DeprecationMessage: f.Deprecated, ReturnType: f.Return,
+	}
 	for _, one := range f.Parameters {
-		converted.Parameters = append(converted.Parameters, e.parameter(one))
+		converted.Parameters = append(converted.Parameters, encodeParameter(one))
 	}
 	if f.Variadic != nil {
-		converted.Variadic = e.parameter(*f.Variadic)
+		converted.VariadicParameter = encodeParameter(*f.Variadic)
 	}
 	return converted
 }
 
-func (e *encoder) parameter(p engine.FunctionParameter) *parameter {
-	return &parameter{p.Name, p.Description, p.AllowNull, e.typeOf(p.Type)}
+func encodeParameter(p engine.FunctionParameter) *tfjson.FunctionParameter {
+	return &tfjson.FunctionParameter{Name: p.Name, Description: p.Description, IsNullable: p.AllowNull, Type: p.Type}
 }
 
-func (e *encoder) typeOf(ty cty.Type) json.RawMessage {
-	encoded, err := ty.MarshalJSON()
-	if err != nil && e.err == nil {
-		e.err = err
+// DecodeBlock returns a block as package schema has it, without its descriptions. Parts that have
+// no type are left out.
+func DecodeBlock(written *tfjson.SchemaBlock) *schema.Block {
+	block := &schema.Block{Attributes: decodeAttributes(written.Attributes)}
+	for _, name := range slices.Sorted(maps.Keys(written.NestedBlocks)) {
+		if nested := written.NestedBlocks[name]; nested != nil && nested.Block != nil {
+			block.Blocks = append(block.Blocks, &schema.NestedBlock{
+				Name: name, Block: DecodeBlock(nested.Block), Nesting: schema.Nesting(nested.NestingMode),
+				MinItems: int64(nested.MinItems), MaxItems: int64(nested.MaxItems), //nolint:gosec // small numbers
+			})
+		}
 	}
-	return encoded
+	return block
+}
+
+func decodeAttributes(written map[string]*tfjson.SchemaAttribute) []*schema.Attribute {
+	var attributes []*schema.Attribute
+	for _, name := range slices.Sorted(maps.Keys(written)) {
+		attr := written[name]
+		if attr == nil || attr.AttributeNestedType == nil && attr.AttributeType == cty.NilType {
+			continue
+		}
+		one := &schema.Attribute{
+			Name: name, Type: attr.AttributeType, Required: attr.Required, Optional: attr.Optional, Computed: attr.Computed,
+			Sensitive: attr.Sensitive, WriteOnly: attr.WriteOnly,
+		}
+		if nested := attr.AttributeNestedType; nested != nil {
+			one.Nested = &schema.Object{Attributes: decodeAttributes(nested.Attributes), Nesting: schema.Nesting(nested.NestingMode)}
+		}
+		attributes = append(attributes, one)
+	}
+	return attributes
 }
