@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -16,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -105,25 +105,5 @@ func writeLockFile(path string, packages []lockedPackage) error {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(content) {
 		return nil
 	}
-	return replaceFile(path, content, 0o644)
-}
-
-// replaceFile writes a file as a whole, so that no reader sees half of it.
-func replaceFile(path string, content []byte, mode fs.FileMode) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(content)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Chmod(temporary.Name(), mode)
-	}
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return safefile.Replace(path, content, 0o644)
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 // manifestName is the name of the list of packages, in their directory.
@@ -52,7 +54,7 @@ func writeManifest(dir string, packages []preparedPackage) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(dir, manifestName), data, 0o600)
+	return safefile.Replace(filepath.Join(dir, manifestName), data, 0o600)
 }
 
 // keepUnused is how long a directory stays after it was last needed: another command may still use

@@ -12,9 +12,7 @@ package install
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -71,10 +70,7 @@ func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
 // control.
 // Where it cannot be written, the error names the changes of versions that it lacks.
 func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagnostics {
-	err := WriteFile(name, data)
-	if err == nil {
-		err = os.Chmod(name, 0o644) //nolint:gosec // not secret
-	}
+	err := safefile.Replace(name, data, 0o644)
 	if err == nil {
 		return nil
 	}
@@ -85,24 +81,6 @@ func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagno
 	return hcl.Diagnostics{failure.WithCode(fault.LockFileUnusable, failure.New("Provider lock file not written",
 		"%s cannot be written (%s), and %s. Have it written where that is possible, and commit the file.",
 		locks.FileName, failure.Reason(err), lacks))}
-}
-
-// WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read
-// it.
-func WriteFile(name string, data []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
 }
 
 // Changes compares the versions of two lock files, by provider. The result is sorted by provider.

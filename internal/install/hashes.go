@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/sealed"
 )
 
@@ -68,7 +69,7 @@ func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package
 	}
 	if changed && file != "" {
 		if data, err := json.Marshal(records); err == nil {
-			_ = WriteFile(file, sealed.Seal(recordsKind, data)) //nolint:errcheck // the next command finds it out again
+			_ = safefile.Replace(file, sealed.Seal(recordsKind, data), 0o600) //nolint:errcheck // the next command finds it out again
 		}
 	}
 	return hashes

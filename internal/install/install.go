@@ -30,6 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/providers/source"
 	"github.com/cairnstacks/cairn/internal/registry"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -272,7 +273,7 @@ func (i *Installer) write(done record, after []byte) error {
 		done.Lock = hash(after)
 	}
 	text, err := json.Marshal(done)
-	return errors.Join(err, WriteFile(i.dir.LockFile, after), WriteFile(i.recordFile(), text))
+	return errors.Join(err, safefile.Replace(i.dir.LockFile, after, 0o600), safefile.Replace(i.recordFile(), text, 0o600))
 }
 
 func (i *Installer) lockFile() string   { return filepath.Join(i.opts.StackDir, locks.FileName) }

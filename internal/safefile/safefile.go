@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package safefile reads files that anybody may have put where they are.
+// Package safefile reads files that anybody may have put where they are, and replaces files as a
+// whole.
 package safefile
 
 import (
@@ -9,7 +10,33 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
+
+// TemporaryPrefix begins the names of files that are to replace others. Those that a killed program
+// leaves keep them.
+const TemporaryPrefix = ".new-"
+
+// Replace writes a file as a whole: no reader sees half of it, and of several writers one wins. It
+// is not on the disk then.
+func Replace(name string, data []byte, mode fs.FileMode) error {
+	temporary, err := os.CreateTemp(filepath.Dir(name), TemporaryPrefix+"*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(data)
+	if err == nil && mode != 0o600 {
+		err = temporary.Chmod(mode)
+	}
+	err = errors.Join(err, temporary.Close())
+	if err == nil {
+		err = os.Rename(temporary.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
 
 // ErrNotRegular is the error for files without plain content: reading a pipe or a device could take
 // forever.

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -54,5 +55,30 @@ func TestRead(t *testing.T) {
 	}
 	if _, err := safefile.Read(os.DirFS(dir), "endless", 5); !errors.Is(err, safefile.ErrNotRegular) {
 		t.Errorf("a device: %v", err)
+	}
+}
+
+// A file is replaced with its mode, or stays as it is, and nothing else is left behind.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "file")
+	for content, mode := range map[string]fs.FileMode{"secret": 0o600, "public": 0o644} {
+		if err := safefile.Replace(name, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(name); err != nil || string(got) != content {
+			t.Errorf("got %q, %v, want %q", got, err, content)
+		}
+		if info, err := os.Stat(name); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != mode {
+			t.Errorf("%s: got mode %v, %v, want %v", content, info.Mode(), err, mode)
+		}
+	}
+	if err := safefile.Replace(dir, nil, 0o600); err == nil {
+		t.Error("a directory was replaced")
+	}
+	for _, in := range []string{dir, filepath.Dir(dir)} {
+		if left, err := filepath.Glob(filepath.Join(in, safefile.TemporaryPrefix+"*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ package identitycmd
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -107,17 +106,5 @@ func writePublic(path string, content []byte) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // it is to be served
 		return err
 	}
-	file, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) //nolint:errcheck // the other error says more
-	}
-	return err
+	return safefile.Replace(path, content, 0o644)
 }

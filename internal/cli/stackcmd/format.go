@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -175,17 +176,5 @@ func replaceFile(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(path), ".fmt-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(content)
-	err = errors.Join(err, temporary.Chmod(info.Mode().Perm()), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return safefile.Replace(path, content, info.Mode().Perm())
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -118,7 +119,7 @@ func repairManifest(dir string, manifest []byte) error {
 	if content, err := os.ReadFile(initdir.ManifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
 		return nil
 	}
-	return install.WriteFile(initdir.ManifestIn(dir), manifest)
+	return safefile.Replace(initdir.ManifestIn(dir), manifest, 0o600)
 }
 
 // fillDataDir fills an empty directory with the files that init would have made for a module with

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
-	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/safefile"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -183,7 +183,7 @@ func (e *Session) rememberValid(record string) {
 		_ = os.RemoveAll(dir) //nolint:errcheck // see above
 		return
 	}
-	_ = install.WriteFile(record, nil) //nolint:errcheck // see above
+	_ = safefile.Replace(record, nil, 0o600) //nolint:errcheck // see above
 }
 
 func fileExists(name string) bool {

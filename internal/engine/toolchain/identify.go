@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/sealed"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -148,18 +149,7 @@ func (i Identifier) remember(records []binaryRecord) {
 	if err != nil || i.RecordFile == "" {
 		return
 	}
-	file, err := os.CreateTemp(filepath.Dir(i.RecordFile), ".engine-*") // of mode 0600
-	if err != nil {
-		return
-	}
-	_, err = file.Write(sealed.Seal(recordsKind, data))
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), i.RecordFile)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name()) //nolint:errcheck // the next run asks again, that is all
-	}
+	_ = safefile.Replace(i.RecordFile, sealed.Seal(recordsKind, data), 0o600) //nolint:errcheck // the next run asks again, that is all
 }
 
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)

@@ -5,13 +5,13 @@ package mirrordir
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/unpack"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -86,17 +86,5 @@ func writeJSON(name string, value any) error {
 	if err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(data)
-	err = errors.Join(err, temporary.Chmod(0o644), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
+	return safefile.Replace(name, data, 0o644)
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/durable"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -62,7 +62,7 @@ func (d *Dir) BeginApply(record Record) error {
 	if err != nil {
 		return fmt.Errorf("recording an apply: %w", err)
 	}
-	err = install.WriteFile(d.File(RecordFile), data)
+	err = safefile.Replace(d.File(RecordFile), data, 0o600)
 	if err == nil { // on the disk before anything is done
 		err = errors.Join(durable.File(d.File(RecordFile)), durable.Dir(d.path), durable.Dir(filepath.Dir(d.path)))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -58,7 +58,7 @@ func (d *Dir) Retire(r Report) error {
 func (d *Dir) WriteReport(r Report) error {
 	data, err := json.Marshal(r)
 	if err == nil {
-		err = install.WriteFile(d.File(reportFile), data)
+		err = safefile.Replace(d.File(reportFile), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the messages of an apply: %w", err)

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/safefile"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -70,7 +70,7 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 func Begin(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*Watch, error) {
 	w := &Watch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
 	for _, name := range []string{rundir.PriorFile, rundir.GoodFile} {
-		if err := install.WriteFile(dir.File(name), w.prior); err != nil {
+		if err := safefile.Replace(dir.File(name), w.prior, 0o600); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
 		}
 	}
@@ -156,7 +156,7 @@ func (w *Watch) accept(doc *tfstate.Document) {
 		return
 	}
 	w.good = state
-	_ = install.WriteFile(w.dir.File(rundir.GoodFile), state) //nolint:errcheck // a recovery has the process's own file, too
+	_ = safefile.Replace(w.dir.File(rundir.GoodFile), state, 0o600) //nolint:errcheck // a recovery has the process's own file, too
 	w.report(doc)
 }
 
