@@ -87,4 +87,4 @@ func (p *Pool) askSchema(ctx context.Context, pkg Package, process *plugin.Proce
 	return decoded, nil
 }
 
-func (p *Pool) files() schemaFiles { return schemaFiles{dir: p.opts.SchemaDir} }
+func (p *Pool) files() schemaFiles { return schemaFilesIn(p.opts.SchemaDir) }

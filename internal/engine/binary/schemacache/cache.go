@@ -7,13 +7,7 @@
 // There is a file for each package of a provider, named by a key which the caller makes of all that
 // the schemas depend on.
 //
-// Rules:
-//
-//  1. A file is written under another name and renamed: no reader sees half of it, and of several
-//     writers one wins.
-//  2. A file begins with a checksum of the rest, which is compared whenever the file is read. One
-//     that is damaged counts as missing.
-//  3. Directories and files are for their owner alone.
+// Files are those of a [sealed.Dir]: one that is damaged counts as missing.
 //
 // Nothing depends on the cache: where it cannot be written, schemas are read again the next time.
 package schemacache
@@ -25,10 +19,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"github.com/cairnstacks/cairn/internal/sealed"
 )
@@ -40,10 +30,13 @@ type Schemas struct {
 }
 
 // Cache is a directory of files. The zero value has none, and keeps nothing.
-type Cache struct{ dir string }
+type Cache struct{ files sealed.Dir }
 
 // In returns the cache in a directory, which is made when it is needed.
-func In(dir string) Cache { return Cache{dir} }
+func In(dir string) Cache {
+	// The content are the index, a line feed, and the data.
+	return Cache{sealed.Dir{Path: dir, Suffix: ".schemas", Kind: "cairn schemas 1"}}
+}
 
 // Entry has the schemas of one provider. It is safe for concurrent use.
 type Entry struct {
@@ -63,27 +56,13 @@ type span struct {
 	Size int `json:"size"`
 }
 
-const (
-	suffix = ".schemas"
-	kind   = "cairn schemas 1" // its content are the index, a line feed, and the data
-)
-
 // Load returns the schemas for a key, nil if they are not there as a whole.
 func (c Cache) Load(key string) *Entry {
-	if c.dir == "" {
+	content, whole := c.files.Load(key)
+	if !whole {
 		return nil
 	}
-	path := c.path(key)
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil
-	}
-	entry, err := decode(content)
-	if err != nil {
-		return nil
-	}
-	touch(path)
-	return entry
+	return decode(content)
 }
 
 // Store keeps schemas and returns them as Load will. The entry is usable even if there is an error.
@@ -92,17 +71,8 @@ func (c Cache) Store(key string, schemas Schemas) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.dir == "" {
-		return entry, nil
-	}
-	if err := os.MkdirAll(c.dir, 0o700); err != nil {
-		return entry, err
-	}
-	c.prune(time.Now())
-	return entry, replace(c.path(key), content)
+	return entry, c.files.Store(key, content)
 }
-
-func (c Cache) path(key string) string { return filepath.Join(c.dir, key+suffix) }
 
 func encode(schemas Schemas) ([]byte, *Entry, error) {
 	entry := &Entry{index: index{Types: make(map[string]span, len(schemas.Types))}}
@@ -133,23 +103,19 @@ func encode(schemas Schemas) ([]byte, *Entry, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rest := append(append(head, '\n'), entry.data...)
-	return sealed.Seal(kind, rest), entry, nil
+	return append(append(head, '\n'), entry.data...), entry, nil
 }
 
 var errDamaged = errors.New("the file of schemas is damaged")
 
-func decode(content []byte) (*Entry, error) {
-	rest, whole := sealed.Open(kind, content)
-	if !whole {
-		return nil, errDamaged
-	}
-	head, data, found := bytes.Cut(rest, []byte("\n"))
+// decode returns nil for content of another form.
+func decode(content []byte) *Entry {
+	head, data, found := bytes.Cut(content, []byte("\n"))
 	entry := &Entry{data: data}
 	if !found || json.Unmarshal(head, &entry.index) != nil {
-		return nil, errDamaged
+		return nil
 	}
-	return entry, nil
+	return entry
 }
 
 // Config returns the schema of the provider's configuration, empty if it has none.
@@ -176,54 +142,4 @@ func (e *Entry) read(at span) (json.RawMessage, error) {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	return schema, nil
-}
-
-// keepUnused is how long a file stays after it was last read, and touchAfter how exactly that is
-// known.
-const (
-	keepUnused = 60 * 24 * time.Hour
-	touchAfter = 24 * time.Hour
-)
-
-// touch records that a file is in use.
-func touch(path string) {
-	now := time.Now()
-	if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) > touchAfter {
-		_ = os.Chtimes(path, now, now) //nolint:errcheck // it is made again if it is removed too early
-	}
-}
-
-// prune removes files that nobody has used for long, also those that a killed process has not
-// finished.
-func (c Cache) prune(now time.Time) {
-	entries, err := os.ReadDir(c.dir)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		old := err == nil && now.Sub(info.ModTime()) > keepUnused
-		if old && info.Mode().IsRegular() && (strings.HasSuffix(entry.Name(), suffix) || strings.HasPrefix(entry.Name(), temporaryPrefix)) {
-			_ = os.Remove(filepath.Join(c.dir, entry.Name())) //nolint:errcheck // the next one tries again
-		}
-	}
-}
-
-const temporaryPrefix = ".new-"
-
-// replace writes a file as a whole (rule 1).
-func replace(path string, content []byte) error {
-	temporary, err := os.CreateTemp(filepath.Dir(path), temporaryPrefix+"*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = temporary.Write(content)
-	err = errors.Join(err, temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(temporary.Name()))
-	}
-	return nil
 }
