@@ -79,7 +79,7 @@ func (l *Loader) fileNames(dir string) (fileNames, error) {
 		return names, err
 	}
 	suffixes := terraformSuffixes
-	if l.tofu {
+	if l.opts.Tofu {
 		suffixes = tofuSuffixes
 	}
 	present := make(map[string]bool, len(entries))
@@ -100,7 +100,7 @@ func (l *Loader) fileNames(dir string) (fileNames, error) {
 			names.tofu = append(names.tofu, entry.Name())
 			continue
 		}
-		if hiding := strings.Replace(suffix, ".tf", ".tofu", 1); l.tofu && hiding != suffix && present[base+hiding] {
+		if hiding := strings.Replace(suffix, ".tf", ".tofu", 1); l.opts.Tofu && hiding != suffix && present[base+hiding] {
 			continue
 		}
 		names.read = append(names.read, entry.Name())
@@ -137,11 +137,11 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 			Detail:   "The file " + display + " of a module cannot be read: " + err.Error() + ".",
 		}}
 	}
-	return l.files.parse(name, display, source)
+	return l.opts.Files.parse(name, display, source)
 }
 
 func (l *Loader) readFile(path string) ([]byte, error) {
-	if text, ok := l.buffers[path]; ok {
+	if text, ok := l.opts.Buffers[path]; ok {
 		return text, nil
 	}
 	return os.ReadFile(path)
@@ -171,12 +171,12 @@ func parse(name, display string, source []byte) (*File, hcl.Diagnostics) {
 
 // display returns how ranges name the file (rule D2).
 func (l *Loader) display(path string) string {
-	if l.resolver != nil {
-		if place, ok := l.resolver.Locate(path); ok {
+	if l.opts.Resolver != nil {
+		if place, ok := l.opts.Resolver.Locate(path); ok {
 			return place.Address
 		}
 	}
-	if rel, err := filepath.Rel(l.base, path); err == nil {
+	if rel, err := filepath.Rel(l.opts.Base, path); err == nil {
 		return filepath.ToSlash(rel)
 	}
 	return filepath.ToSlash(path)

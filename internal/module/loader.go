@@ -69,15 +69,7 @@ func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver)
 
 // Loader reads modules. It is safe for concurrent use.
 type Loader struct {
-	base      string
-	tofu      bool
-	alone     bool
-	terraform string
-	actions   string
-	ephemeral bool                 // outputs of components
-	resolver  stackconfig.Resolver // nil if there is none
-	files     *Files               // nil if there are none
-	buffers   map[string][]byte
+	opts Options // with an absolute base
 
 	dirs  once.Map[string, loaded[*Directory]] // by path
 	trees once.Map[string, loaded[*Tree]]      // by path
@@ -99,15 +91,10 @@ func loadOnce[T any](known *once.Map[string, loaded[T]], path string, read func(
 
 // NewLoader returns a loader that has read nothing yet.
 func NewLoader(opts Options) *Loader {
-	base, err := filepath.Abs(opts.Base)
-	if err != nil {
-		base = opts.Base
+	if base, err := filepath.Abs(opts.Base); err == nil {
+		opts.Base = base
 	}
-	return &Loader{
-		base: base, tofu: opts.Tofu, alone: opts.Standalone, terraform: opts.Terraform, actions: opts.Actions,
-		ephemeral: opts.EphemeralOutputs,
-		resolver:  opts.Resolver, files: opts.Files, buffers: opts.Buffers,
-	}
+	return &Loader{opts: opts}
 }
 
 // Load reads the module in dir and all the modules that it calls. The caller must not change

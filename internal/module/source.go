@@ -43,7 +43,7 @@ func (l *Loader) target(caller *Node, call *Call) (*Node, *hcl.Diagnostic) {
 			return nil, diag
 		}
 		dir := filepath.Join(caller.Dir, filepath.FromSlash(call.Source))
-		if err := stackconfig.LeadsOut(l.resolver, caller.Dir, dir); err != nil {
+		if err := stackconfig.LeadsOut(l.opts.Resolver, caller.Dir, dir); err != nil {
 			return nil, unresolved(call, err)
 		}
 		node.Source, node.Directory, node.Path = cleanLocal(call.Source), &Directory{Dir: dir}, path.Join(caller.Path, call.Source)
@@ -56,7 +56,7 @@ func (l *Loader) target(caller *Node, call *Call) (*Node, *hcl.Diagnostic) {
 	if diag := checkKind(call, addr); diag != nil {
 		return nil, diag
 	}
-	if l.resolver == nil {
+	if l.opts.Resolver == nil {
 		return nil, sourceError(call, "Module source not supported", fmt.Sprintf(
 			"Module call %q takes its module from %q. Only local directories can be used without prepared source packages.", call.Name, call.Source))
 	}
@@ -64,7 +64,7 @@ func (l *Loader) target(caller *Node, call *Call) (*Node, *hcl.Diagnostic) {
 	if err != nil {
 		return nil, unresolved(call, err)
 	}
-	place, ok := l.resolver.Locate(resolved.Dir)
+	place, ok := l.opts.Resolver.Locate(resolved.Dir)
 	if !ok {
 		return nil, unresolved(call, fmt.Errorf("its directory %s is in no package", resolved.Dir))
 	}
@@ -102,10 +102,10 @@ type CallResolver interface {
 }
 
 func (l *Loader) resolve(call string, source sourceaddrs.Source, version string) (stackconfig.Resolved, error) {
-	if recorded, ok := l.resolver.(CallResolver); ok {
+	if recorded, ok := l.opts.Resolver.(CallResolver); ok {
 		return recorded.ResolveCall(call, source, version)
 	}
-	return l.resolver.Resolve(source, version)
+	return l.opts.Resolver.Resolve(source, version)
 }
 
 // isLocal reports whether a source is a path. The engine is less strict about how it is written
@@ -163,7 +163,7 @@ func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	pkg := registry.Package()
 	host := pkg.Host.String()
 	named := strings.HasPrefix(strings.ToLower(written), host+"/")
-	if l.tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost && !named {
+	if l.opts.Tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost && !named {
 		host = tofuRegistry
 	}
 	source := path.Join(host, pkg.Namespace, pkg.Name, pkg.TargetSystem)

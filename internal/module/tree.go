@@ -82,6 +82,16 @@ type Node struct {
 	Faulty bool
 }
 
+// At returns the module that a path of calls from here leads to, or nil if there is none.
+func (n *Node) At(path stackaddrs.ModuleInstance) *Node {
+	for _, step := range path.Path() {
+		if n = n.Children[step.Name]; n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
 // Sound returns the tree without called modules that are faulty, and without modules that only they
 // call. Calls of them are as those of modules that are not there, of whose variables and outputs
 // nothing is known.
@@ -191,16 +201,16 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		tree.Faulty[root] = true
 	}
-	if l.resolver != nil {
-		if place, ok := l.resolver.Locate(path); ok {
+	if l.opts.Resolver != nil {
+		if place, ok := l.opts.Resolver.Locate(path); ok {
 			tree.Package = place.Package
 		}
 	}
-	if !l.alone {
+	if !l.opts.Standalone {
 		diags = diags.Extend(configuredInRoot(root))
 	}
 	diags = diags.Extend(forbiddenInRoot(root))
-	if !l.ephemeral {
+	if !l.opts.EphemeralOutputs {
 		diags = diags.Extend(ephemeralOutputs(root))
 	}
 	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}}

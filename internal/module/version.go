@@ -61,12 +61,12 @@ func decodeConstraint(expr hcl.Expression) (string, hcl.Diagnostics) {
 // unsupported reports the modules that are for other versions of terraform. Their other errors may
 // be none there.
 func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
-	current, err := version.NewVersion(l.terraform)
+	current, err := version.NewVersion(l.opts.Terraform)
 	if err != nil {
 		return nil //nolint:nilerr // it is not terraform
 	}
 	accepted := []*version.Version{current, current.Core()}
-	if actions, err := version.NewVersion(l.actions); err == nil &&
+	if actions, err := version.NewVersion(l.opts.Actions); err == nil &&
 		slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return len(d.Actions) > 0 }) {
 		accepted = append(accepted, actions)
 	}
@@ -84,7 +84,7 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 					"Install a binary that it is for, use another version of the module, or change the constraint. "+
 					"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = \"terraform\", "+
 					"version = %[1]q.",
-					wanted.Text, l.terraform),
+					wanted.Text, l.opts.Terraform),
 				Subject: wanted.Range.Ptr(),
 				Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{toolchain.Terraform + " " + wanted.Text}},
 			})
