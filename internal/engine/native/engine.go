@@ -148,7 +148,6 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		Unsupported: s.unsupported, Unmanaged: pool.Unmanaged, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched,
 		Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
-	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}
 	return s, nil
 }

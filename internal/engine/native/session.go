@@ -40,10 +40,10 @@ type Session struct {
 	journal  *journal.Journal
 	prepare  *install.Installer
 	calls    chan struct{}
+	loaded   once.Map[string, *loaded] // by module directory
 
 	mu struct {
 		sync.Mutex
-		loaded    map[string]*loaded // by module directory
 		functions map[functionsKey]*lang.Tables
 	}
 }
@@ -52,7 +52,6 @@ var _ engine.Session = (*Session)(nil)
 
 // loaded is a tree of modules with the results of analysing it, each found once.
 type loaded struct {
-	once        sync.Once
 	read        *module.Tree // nil if there is none
 	tree        *module.Node // its root
 	files       bool         // the modules mention files in other ways than functions do
@@ -65,23 +64,18 @@ type loaded struct {
 
 // load reads the tree of a module, once.
 func (s *Session) load(dir string) *loaded {
-	s.mu.Lock()
-	l := s.mu.loaded[dir]
-	if l == nil {
-		l = &loaded{}
-		s.mu.loaded[dir] = l
-	}
-	s.mu.Unlock()
-	l.once.Do(func() {
+	l, _ := s.loaded.Get(context.Background(), dir, func() (*loaded, error) { //nolint:errcheck // there is none
+		l := &loaded{}
 		if l.read, l.diags = s.modules.LoadStrict(dir); l.read != nil {
 			l.tree = l.read.Root
 		}
 		if l.tree == nil || l.diags.HasErrors() {
-			return
+			return l, nil
 		}
 		l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
 		l.graph = deps.New(l.tree)
 		l.unsupported = planning.Unsupported(l.tree)
+		return l, nil
 	})
 	return l
 }

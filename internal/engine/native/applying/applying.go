@@ -221,14 +221,3 @@ func storedIn(before *state.State) func(*planned.Change) []string {
 		return content.Dependencies
 	}
 }
-
-// tree returns the configuration of a module instance, or nil if there is none.
-func (a *applier) tree(addr stackaddrs.ModuleInstance) *module.Node {
-	tree := a.Tree
-	for _, step := range addr.Path() {
-		if tree = tree.Children[step.Name]; tree == nil {
-			return nil
-		}
-	}
-	return tree
-}

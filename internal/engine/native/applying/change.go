@@ -57,9 +57,7 @@ func (a *applier) change(ctx context.Context, s *step) bool {
 	if next.Action != engine.ActionNoOp {
 		s.changed = t
 	}
-	at := t.At
-	at.Self = s.value
-	return r.Postconditions(ctx, at)
+	return t.Postconditions(ctx, s.value)
 }
 
 // resource returns the block that declares an instance, or nil.

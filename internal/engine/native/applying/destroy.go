@@ -18,7 +18,7 @@ func (a *applier) destroy(ctx context.Context, s *step) bool {
 	if stored == nil {
 		return true
 	}
-	t, ok := a.rt.StoredTarget(ctx, a.tree(c.Addr.Module), stored)
+	t, ok := a.rt.StoredTarget(ctx, a.Tree.At(c.Addr.Module), stored)
 	if !ok {
 		return false
 	}
@@ -77,7 +77,5 @@ func (a *applier) read(ctx context.Context, s *step) bool {
 		return false
 	}
 	s.value = value
-	at := t.At
-	at.Self = value
-	return r.Postconditions(ctx, at)
+	return t.Postconditions(ctx, value)
 }

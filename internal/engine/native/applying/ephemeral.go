@@ -80,7 +80,5 @@ func (a *applier) ephemeral(ctx context.Context, r *eval.Resource, key stackaddr
 	if !ok {
 		return cty.NilVal, false
 	}
-	at := t.At
-	at.Self = value.Mark(marks.Ephemeral)
-	return value, r.Postconditions(ctx, at)
+	return value, t.Postconditions(ctx, value.Mark(marks.Ephemeral))
 }

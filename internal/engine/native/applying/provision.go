@@ -75,7 +75,7 @@ func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Ob
 		deposed: deposed,
 		at:      eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)},
 	}
-	if tree := a.tree(t.Addr.Module); tree != nil && tree.Resources[t.Addr.Resource] != nil {
+	if tree := a.Tree.At(t.Addr.Module); tree != nil && tree.Resources[t.Addr.Resource] != nil {
 		config := tree.Resources[t.Addr.Resource]
 		p.all, p.connection = config.Provisioners, config.Connection
 		if p.module = a.eval.Module(ctx, t.Addr.Module); p.module == nil {

@@ -50,9 +50,7 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 		p.readAgain(t, value)
 		return outcome{value, true}
 	}
-	at := t.At
-	at.Self = value
-	return outcome{value, t.Resource.Postconditions(ctx, at)}
+	return outcome{value, t.Postconditions(ctx, value)}
 }
 
 // readLater plans to read a data source while applying.
@@ -67,9 +65,7 @@ func (p *planner) readLater(ctx context.Context, t *resource.Target, config *res
 		reason = engine.ReadBecauseConfigUnknown
 	}
 	p.record(p.read(t, value, reason))
-	at := t.At
-	at.Self = value
-	return outcome{value, t.Resource.Postconditions(ctx, at)}
+	return outcome{value, t.Postconditions(ctx, value)}
 }
 
 // readDeferred defers the reading of a data source, and with it its dependents.

@@ -100,7 +100,7 @@ func (p *planner) destroyOne(ctx context.Context, stored *state.Object) {
 		p.fresh.Remove(addr, stored.Entry.Deposed)
 		return
 	}
-	t, ok := p.rt.StoredTarget(ctx, p.tree(addr.Module), stored)
+	t, ok := p.rt.StoredTarget(ctx, p.Tree.At(addr.Module), stored)
 	if !ok {
 		return
 	}

@@ -68,9 +68,7 @@ func (p *planner) awaitBlock(ctx context.Context, r *deps.Resource) {
 
 // opened checks the conditions of an ephemeral resource.
 func (p *planner) opened(ctx context.Context, t *resource.Target, value cty.Value) outcome {
-	at := t.At
-	at.Self = value.Mark(marks.Ephemeral)
-	return outcome{value, t.Resource.Postconditions(ctx, at)}
+	return outcome{value, t.Postconditions(ctx, value.Mark(marks.Ephemeral))}
 }
 
 // putOff notes that an ephemeral resource is deferred: there is no change of it, but its dependents

@@ -12,7 +12,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -88,7 +87,7 @@ func (p *planner) orphans(ctx context.Context) {
 
 // orphaned reports whether nothing declares a resource, or whether that is not known, and why.
 func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason engine.ActionReason, kept, orphaned bool) {
-	tree := p.tree(addr.Module)
+	tree := p.Tree.At(addr.Module)
 	if tree == nil {
 		return engine.DeleteBecauseNoResourceConfig, false, true
 	}
@@ -103,17 +102,6 @@ func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason
 	default:
 		return "", false, false
 	}
-}
-
-// tree returns the configuration of a module instance, or nil if there is none.
-func (p *planner) tree(addr stackaddrs.ModuleInstance) *module.Node {
-	tree := p.Tree
-	for _, step := range addr.Path() {
-		if tree = tree.Children[step.Name]; tree == nil {
-			return nil
-		}
-	}
-	return tree
 }
 
 // belowUnknown reports whether it is not known which instances there are of one of the calls that
@@ -148,7 +136,7 @@ func (l *leftOver) end(ctx context.Context) bool {
 		}
 		return true
 	}
-	t, ok := p.rt.StoredTarget(ctx, p.tree(addr.Module), l.stored)
+	t, ok := p.rt.StoredTarget(ctx, p.Tree.At(addr.Module), l.stored)
 	if !ok {
 		return false
 	}

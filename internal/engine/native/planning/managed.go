@@ -107,9 +107,7 @@ func (p *planner) managed(ctx context.Context, i *instance) outcome {
 	if !p.mayDestroy(t, c.Action) {
 		return failedOutcome
 	}
-	at := t.At
-	at.Self = c.After
-	return outcome{c.After, t.Resource.Postconditions(ctx, at)}
+	return outcome{c.After, t.Postconditions(ctx, c.After)}
 }
 
 // found is an object as it was found.
@@ -219,10 +217,8 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 		p.record(p.change(t, c, now))
 		return outcome{value, true}
 	}
-	at := t.At
-	at.Self = value
 	t.Resource.Preconditions(ctx, t.At)
-	t.Resource.Postconditions(ctx, at)
+	t.Postconditions(ctx, value)
 	switch { // expressions have the present object
 	case now.object != nil || isWildcard(t.Addr):
 	case t.Addr.Key == stackaddrs.NoKey:
@@ -289,7 +285,7 @@ func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
 // config returns the block of a resource instance, whether it declares that instance or not, or
 // nil.
 func (p *planner) config(addr stackaddrs.ResourceInstance) *module.Resource {
-	tree := p.tree(addr.Module)
+	tree := p.Tree.At(addr.Module)
 	if tree == nil {
 		return nil
 	}

@@ -48,20 +48,13 @@ func (t *Target) Entry(o *Object, deposed stackaddrs.DeposedKey) (tfstate.Entry,
 // Upgrade decodes a stored object, which the provider brings to the present schema. before is the
 // resource that it was stored as, if that was another one.
 func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object, before stackaddrs.Resource) (*Object, bool) {
-	content, err := stored.Content()
+	object, content, err := decode(stored)
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
-	}
-	object := &Object{
-		Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy,
-		Dependencies: content.Dependencies,
-	}
-	if object.Private, err = stored.Private(); err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, rt.unreadable(t, err)
 	}
 	made, err := stored.Provider()
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, rt.unreadable(t, err)
 	}
 	done, ok := rt.call(ctx)
 	if !ok {
@@ -78,21 +71,31 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 // Stored decodes an object that was stored by the present schema, such as one that was read while
 // planning. The provider is not asked.
 func (rt *Runtime) Stored(ctx context.Context, t *Target, stored *state.Object) (*Object, bool) {
+	object, content, err := decode(stored)
+	if err == nil {
+		object.Value, err = content.Value(t.Object)
+	}
+	if err != nil {
+		return nil, rt.unreadable(t, err)
+	}
+	return object, rt.upgradeIdentity(ctx, t, object, content)
+}
+
+// decode returns a stored object without the parts that depend on its schema.
+func decode(stored *state.Object) (*Object, *tfstate.Object, error) {
 	content, err := stored.Content()
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, nil, err
 	}
-	o := &Object{
-		Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy,
+	private, err := stored.Private()
+	return &Object{
+		Private: private, Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy,
 		Dependencies: content.Dependencies,
-	}
-	if o.Private, err = stored.Private(); err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
-	}
-	if o.Value, err = content.Value(t.Object); err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
-	}
-	return o, rt.upgradeIdentity(ctx, t, o, content)
+	}, content, err
+}
+
+func (rt *Runtime) unreadable(t *Target, err error) bool {
+	return rt.fail(t, "Unreadable object in state", err.Error()+".")
 }
 
 func (rt *Runtime) upgradeValue(ctx context.Context, t *Target, o *Object, content *tfstate.Object) bool {
@@ -110,7 +113,7 @@ func (rt *Runtime) upgradeValue(ctx context.Context, t *Target, o *Object, conte
 		request.JSON = content.Attributes
 	default:
 		if err := json.Unmarshal(content.FlatAttributes, &request.Flatmap); err != nil {
-			return rt.fail(t, "Unreadable object in state", err.Error()+".")
+			return rt.unreadable(t, err)
 		}
 	}
 	value, diags := t.Provider.UpgradeState(ctx, request)
@@ -153,7 +156,7 @@ func (rt *Runtime) upgradeIdentity(ctx context.Context, t *Target, o *Object, co
 func (rt *Runtime) restoreMarks(t *Target, o *Object, content *tfstate.Object) bool {
 	paths, err := content.SensitivePaths()
 	if err != nil {
-		return rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return rt.unreadable(t, err)
 	}
 	o.Value = t.Mark(o.Value, paths)
 	return true
@@ -176,7 +179,7 @@ func (t *Target) Mark(object cty.Value, paths []cty.Path) cty.Value {
 func (rt *Runtime) move(ctx context.Context, t *Target, o *Object, content *tfstate.Object, before stackaddrs.Resource) bool {
 	source, err := providerOf(content)
 	if err != nil {
-		return rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return rt.unreadable(t, err)
 	}
 	if !t.Can.MoveState {
 		return rt.fail(t, "Move between types not supported", fmt.Sprintf(

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
@@ -140,6 +141,14 @@ func (t *Target) Config() *module.Resource {
 	return t.Resource.Config
 }
 
+// Postconditions checks the postconditions of the block for an object, and reports whether they
+// hold.
+func (t *Target) Postconditions(ctx context.Context, object cty.Value) bool {
+	at := t.At
+	at.Self = object
+	return t.Resource.Postconditions(ctx, at)
+}
+
 // block is where diagnostics point that have no better place.
 func (t *Target) block() *hcl.Range {
 	switch {
@@ -197,12 +206,12 @@ func (rt *Runtime) StoredTarget(ctx context.Context, tree *module.Node, stored *
 	}
 	config, err := stored.Provider()
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, rt.unreadable(t, err)
 	}
 	slot, ok := rt.Providers.Slot(config)
 	content, err := stored.Content()
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, rt.unreadable(t, err)
 	}
 	if inModule := strings.HasPrefix(content.Provider, "module."); !ok || inModule { // that of the root module may be for another region
 		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+
@@ -211,7 +220,7 @@ func (rt *Runtime) StoredTarget(ctx context.Context, tree *module.Node, stored *
 	}
 	addr, err := stackaddrs.ParseProvider(config.Provider)
 	if err != nil {
-		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+		return nil, rt.unreadable(t, err)
 	}
 	t.Slot = slot
 	return t, rt.find(ctx, t, addr)
