@@ -6,8 +6,6 @@ package views
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -64,11 +62,11 @@ func (f formatter) value(b *strings.Builder, v cty.Value, indent int) {
 	case ty.IsObjectType():
 		f.parts(b, "{", v, "}", indent)
 	case ty.IsListType():
-		f.elements(b, "tolist([", v, "])", indent)
+		f.parts(b, "tolist([", v, "])", indent)
 	case ty.IsSetType():
-		f.elements(b, "toset([", v, "])", indent)
+		f.parts(b, "toset([", v, "])", indent)
 	case ty.IsTupleType():
-		f.elements(b, "[", v, "]", indent)
+		f.parts(b, "[", v, "]", indent)
 	default:
 		b.WriteString("(" + ty.FriendlyName() + ")")
 	}
@@ -106,30 +104,24 @@ func formatString(b *strings.Builder, text string, indent int) {
 	b.WriteString(margin + "EOT")
 }
 
+// parts writes the parts of a value, one a line: attributes and entries of maps with their names.
 func (f formatter) parts(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
+	named := v.Type().IsObjectType() || v.Type().IsMapType()
+	inner := indent + formatStep
 	b.WriteString(opener)
-	parts := v.AsValueMap()
-	if len(parts) > 0 {
+	if v.LengthInt() > 0 {
 		b.WriteByte('\n')
-		for _, name := range slices.Sorted(maps.Keys(parts)) {
-			b.WriteString(strings.Repeat(" ", indent+formatStep) + valuediff.Quote(name) + " = ")
-			f.value(b, parts[name], indent+formatStep)
+		for it := v.ElementIterator(); it.Next(); {
+			name, part := it.Element()
+			b.WriteString(strings.Repeat(" ", inner))
+			if named {
+				b.WriteString(valuediff.Quote(name.AsString()) + " = ")
+			}
+			f.value(b, part, inner)
+			if !named {
+				b.WriteByte(',')
+			}
 			b.WriteByte('\n')
-		}
-		b.WriteString(strings.Repeat(" ", indent))
-	}
-	b.WriteString(closer)
-}
-
-func (f formatter) elements(b *strings.Builder, opener string, v cty.Value, closer string, indent int) {
-	b.WriteString(opener)
-	elements := v.AsValueSlice()
-	if len(elements) > 0 {
-		b.WriteByte('\n')
-		for _, element := range elements {
-			b.WriteString(strings.Repeat(" ", indent+formatStep))
-			f.value(b, element, indent+formatStep)
-			b.WriteString(",\n")
 		}
 		b.WriteString(strings.Repeat(" ", indent))
 	}

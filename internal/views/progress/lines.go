@@ -63,21 +63,29 @@ func (l *Lines) Any() bool {
 
 // Hooks returns the hooks to watch an operation with: "plan", "apply" or "destroy".
 func (l *Lines) Hooks(operation string) hooks.Hooks {
+	setOutcome := func(component stackaddrs.AbsComponentInstance, text string) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.mu.outcomes[component] = text
+	}
 	return hooks.Hooks{
 		ComponentStatus: l.status,
 		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
 			if worthALine(event.Type) && (!l.concise || !changesNothing(event)) {
-				if l.takeBegun(component) {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				if l.mu.begun[component] {
+					delete(l.mu.begun, component)
 					l.write(component, eventtext.Status(hooks.Applying))
 				}
 				l.write(component, eventtext.Message(event))
 			}
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
-			l.setOutcome(plan.Addr, changesText(plan.Counts(), eventtext.PlanCounts))
+			setOutcome(plan.Addr, changesText(plan.Counts(), eventtext.PlanCounts))
 		},
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
-			l.setOutcome(component, changesText(counts, func(n stackplan.Counts) string { return eventtext.AppliedCounts(operation, n) }))
+			setOutcome(component, changesText(counts, func(n stackplan.Counts) string { return eventtext.AppliedCounts(operation, n) }))
 		},
 	}
 }
@@ -113,43 +121,17 @@ func changesText(counts stackplan.Counts, text func(stackplan.Counts) string) st
 	return text(counts)
 }
 
-func (l *Lines) setOutcome(component stackaddrs.AbsComponentInstance, text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.outcomes[component] = text
-}
-
-func (l *Lines) takeOutcome(component stackaddrs.AbsComponentInstance) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	text := l.mu.outcomes[component]
-	delete(l.mu.outcomes, component)
-	return text
-}
-
-func (l *Lines) setBegun(component stackaddrs.AbsComponentInstance) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.begun[component] = true
-}
-
-func (l *Lines) takeBegun(component stackaddrs.AbsComponentInstance) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	begun := l.mu.begun[component]
-	delete(l.mu.begun, component)
-	return begun
-}
-
 // status writes a line for a status. That a component is being applied is said
 // together with the first thing that is done, so that one with nothing to do takes
 // no more than the line for how it ended.
 func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.Status) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if status == hooks.Applying {
-		l.setBegun(component)
+		l.mu.begun[component] = true
 		return
 	}
-	l.takeBegun(component)
+	delete(l.mu.begun, component)
 	text := eventtext.Status(status)
 	switch status {
 	case hooks.Pending:
@@ -159,7 +141,8 @@ func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.S
 			return
 		}
 	case hooks.Planned, hooks.Applied:
-		outcome := l.takeOutcome(component)
+		outcome := l.mu.outcomes[component]
+		delete(l.mu.outcomes, component)
 		if l.concise && outcome == unchangedText {
 			return
 		}
@@ -174,14 +157,13 @@ func (l *Lines) status(component stackaddrs.AbsComponentInstance, status hooks.S
 	l.write(component, text)
 }
 
+// write writes the lines of a text. The caller has locked.
 func (l *Lines) write(component stackaddrs.AbsComponentInstance, text string) {
 	prefix := l.style.Bold(component.String()+":") + " "
 	var b strings.Builder
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		b.WriteString(prefix + line + "\n")
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.mu.written = true
 	if l.mu.err == nil {
 		_, l.mu.err = io.WriteString(l.mu.w, b.String())

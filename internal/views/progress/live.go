@@ -29,9 +29,6 @@ type LiveOptions struct {
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 
-	// ResourceLines adds a line for each resource that is done, not only for components.
-	ResourceLines bool
-
 	// Concise leaves out lines for components without changes.
 	Concise bool
 }
@@ -145,10 +142,6 @@ func (l *Live) event(component stackaddrs.AbsComponentInstance, event engine.Eve
 		switch event.Type {
 		case engine.ApplyErrored, engine.ProvisionErrored, engine.ActionErrored:
 			return foldLine(fmt.Sprintf("%s %s: %s", l.options.Style.Red("✗"), component, message), l.options.Size().Width)
-		case engine.ApplyComplete, engine.ProvisionProgress, engine.ActionProgress, engine.ActionComplete:
-			if l.options.ResourceLines {
-				return fmt.Sprintf("  %s: %s", component, message)
-			}
 		}
 		return ""
 	})

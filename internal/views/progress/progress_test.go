@@ -253,8 +253,7 @@ func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		screen := viewtest.NewScreen(t, 60)
 		display := NewLive(screen, LiveOptions{
-			Operation: "apply", ResourceLines: true,
-			Size: func() live.Size { return size(60, 24) },
+			Operation: "apply", Size: func() live.Size { return size(60, 24) },
 		})
 		h := display.Hooks()
 		db, net := viewtest.Instance(t, "component.db"), viewtest.Instance(t, "component.net")
@@ -296,7 +295,6 @@ Applying ░░░░░░░░░░░░░░░░░░░░░░░�
 			display.Print("one\ntwo")
 			check("one done", `
 Before.
-  component.net: thing.x: Creation complete after 1s
 ✗ component.db: thing.y: Modification failed after 0s
 ✓ component.net: Applied: 1 added, 2 changed, 3 destroyed
   (10s)
