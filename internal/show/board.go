@@ -20,7 +20,6 @@ type BoardOptions struct {
 	Total int    // number of nodes
 	Style textstyle.Style
 	Size  func() live.Size
-	Now   func() time.Time // the clock; time.Now if nil
 }
 
 // Board shows the running nodes and their output on a terminal, and counts the others. An [Output]
@@ -40,8 +39,8 @@ type Board struct {
 // NewBoard returns a board that is drawn on a terminal, but not before During.
 func NewBoard(terminal io.Writer, options BoardOptions) *Board {
 	b := &Board{style: options.Style, rows: map[*NodeOutput]*live.Row{}, elapsed: map[string]time.Duration{}}
-	b.Display = live.NewDisplay(terminal, live.Options{Size: options.Size, Now: options.Now, Frame: b.frame})
-	b.table = live.Table{Title: options.Title, Started: b.Now(), Counts: live.Counts{Waiting: options.Total}}
+	b.Display = live.NewDisplay(terminal, live.Options{Size: options.Size, Frame: b.frame})
+	b.table = live.Table{Title: options.Title, Started: time.Now(), Counts: live.Counts{Waiting: options.Total}}
 	return b
 }
 
@@ -63,7 +62,7 @@ func (b *Board) Write(text []byte) (int, error) {
 
 // start adds a row.
 func (b *Board) start(n *NodeOutput) {
-	now := b.Now()
+	now := time.Now()
 	b.Update(func() string {
 		b.rows[n] = &live.Row{Name: n.name, Since: now}
 		return ""
@@ -82,7 +81,7 @@ func (b *Board) change(n *NodeOutput, how func(*live.Row)) {
 
 // stop removes a row.
 func (b *Board) stop(n *NodeOutput) {
-	now := b.Now()
+	now := time.Now()
 	b.Update(func() string {
 		if row := b.rows[n]; row != nil {
 			b.elapsed[n.name] += now.Sub(row.Since)

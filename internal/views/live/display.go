@@ -18,7 +18,7 @@ type Size struct {
 	Width, Height int
 }
 
-// Options are the sources of a display: its frames, its size and its clock.
+// Options are the sources of a display: its frames and its size.
 type Options struct {
 	// Frame returns the lines of the display. No line may be wider than the terminal. It is called
 	// with the lock of the display held, so that [Display.Update] alone may change its data.
@@ -26,9 +26,6 @@ type Options struct {
 
 	// Size returns the size of the terminal. It is asked before every frame.
 	Size func() Size
-
-	// Now is the clock; time.Now if nil.
-	Now func() time.Time
 }
 
 // Display is redrawn in place, below printed lines. It is safe for concurrent use.
@@ -51,16 +48,10 @@ const frameInterval = 100 * time.Millisecond
 
 // NewDisplay returns a display that writes to a terminal. It draws nothing before [Display.During].
 func NewDisplay(w io.Writer, options Options) *Display {
-	if options.Now == nil {
-		options.Now = time.Now
-	}
 	d := &Display{options: options}
 	d.mu.w = w
 	return d
 }
-
-// Now is the time by the clock of the display.
-func (d *Display) Now() time.Time { return d.options.Now() }
 
 // During shows the display while work runs. When it returns, and also when work
 // panics, the display is gone from the screen, the lines above it stay, and the
@@ -174,7 +165,7 @@ func (d *Display) draw() {
 	if !d.mu.active || d.mu.suspended > 0 {
 		return
 	}
-	lines := d.options.Frame(d.options.Now(), size)
+	lines := d.options.Frame(time.Now(), size)
 	if len(d.mu.scroll) == 0 && slices.Equal(lines, d.mu.drawn) {
 		return
 	}

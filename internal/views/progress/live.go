@@ -26,9 +26,6 @@ type LiveOptions struct {
 	// Size returns the size of the terminal.
 	Size func() live.Size
 
-	// Now is the clock; time.Now if nil.
-	Now func() time.Time
-
 	// Concise leaves out lines for components without changes.
 	Concise bool
 }
@@ -46,10 +43,10 @@ type Live struct {
 // NewLive returns a display that writes to a terminal. It draws nothing before During.
 func NewLive(w io.Writer, options LiveOptions) *Live {
 	l := &Live{options: options, outcomes: map[string]string{}}
-	l.Display = live.NewDisplay(w, live.Options{Size: options.Size, Now: options.Now, Frame: func(now time.Time, size live.Size) []string {
+	l.Display = live.NewDisplay(w, live.Options{Size: options.Size, Frame: func(now time.Time, size live.Size) []string {
 		return l.model.Frame(now, size, options.Style)
 	}})
-	l.model = Model{Operation: options.Operation, Started: l.Now(), Components: map[string]*Component{}}
+	l.model = Model{Operation: options.Operation, Started: time.Now(), Components: map[string]*Component{}}
 	return l
 }
 
@@ -85,7 +82,7 @@ func (l *Live) setOutcome(addr, text string) {
 }
 
 func (l *Live) status(component stackaddrs.AbsComponentInstance, status hooks.Status) {
-	addr, now := component.String(), l.Now()
+	addr, now := component.String(), time.Now()
 	l.Update(func() string {
 		c := l.model.component(addr)
 		began := c.Since
