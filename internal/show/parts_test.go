@@ -19,10 +19,12 @@ func TestReportsOfParts(t *testing.T) {
 		Results:  []order.Result{{State: order.Succeeded}, {State: order.Succeeded}, {State: order.Succeeded}},
 		Times:    make([]Times, 3),
 		Sequence: []int{0, 1, 2},
-		Parts: [][]Part{
-			{{Component: `component.a["<x>"]`, Changes: stackplan.Counts{Add: 2, Remove: 1, Defer: 1}, Replace: 1, Deferred: []string{"fake_a.b"}}},
-			{{Changes: stackplan.Counts{Change: 3}}},
-			nil,
+		Details: []Detail{
+			{Parts: []Part{{
+				Component: `component.a["<x>"]`, Changes: stackplan.Counts{Add: 2, Remove: 1, Defer: 1}, Replace: 1, Deferred: []string{"fake_a.b"},
+			}}},
+			{Parts: []Part{{Changes: stackplan.Counts{Change: 3}}}},
+			{},
 		},
 	}
 	json, err := summary.JSON()

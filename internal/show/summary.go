@@ -31,21 +31,16 @@ type Summary struct {
 	Times    []Times        // by node
 	Sequence []int          // the selected nodes
 
-	// Outcomes are the outcomes of nodes, where there is more to say than their states; nil if there
-	// is not.
-	Outcomes []string
+	// Details are by node; nil where nodes neither plan nor apply.
+	Details []Detail
+}
 
-	// Changes are the numbers of changes that nodes have planned or made, nil where they are not
-	// known; nil as a whole if there are no plans.
-	Changes []*stackplan.Counts
-
-	// Parts are the planned changes of nodes by component, nil where they are not known; nil as a
-	// whole if there are no plans.
-	Parts [][]Part
-
-	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil
-	// as a whole if none is.
-	Problems []*diagnostic.Diagnostic
+// Detail is more about the end of a node than its state. A part that is not known is empty.
+type Detail struct {
+	Outcome string
+	Changes *stackplan.Counts      // that it has planned or made
+	Parts   []Part                 // its planned changes by component
+	Problem *diagnostic.Diagnostic // its first error
 }
 
 // OK reports whether everything that was selected has succeeded.
@@ -136,21 +131,15 @@ func (s Summary) result(n int) reportResult {
 		utc := started.UTC()
 		r.Started, r.Seconds = &utc, s.Times[n].Ended.Sub(started).Seconds()
 	}
-	if s.Outcomes != nil {
-		r.Outcome = s.Outcomes[n]
-	}
-	if s.Changes != nil {
-		r.Changes = s.Changes[n]
-	}
-	if s.Parts != nil {
-		r.Components = s.Parts[n]
+	var detail Detail
+	if s.Details != nil {
+		detail = s.Details[n]
+		r.Outcome, r.Changes, r.Components = detail.Outcome, detail.Changes, detail.Parts
 	}
 	switch result.State {
 	case order.Failed:
 		r.Error = result.Err.Error()
-		if s.Problems != nil {
-			r.Diagnostic = s.Problems[n]
-		}
+		r.Diagnostic = detail.Problem
 		if exit, ok := errors.AsType[*process.ExitError](result.Err); ok {
 			r.ExitCode = &exit.Code
 		}
@@ -182,12 +171,12 @@ func (s Summary) JSON() ([]byte, error) {
 func (s Summary) skipped(n int) string {
 	reason := s.reason(n)
 	switch {
-	case s.Outcomes == nil || s.Results[n].State == order.Skipped:
+	case s.Details == nil || s.Results[n].State == order.Skipped:
 		return strings.TrimSpace(stateWords[s.Results[n].State] + " " + reason)
 	case reason != "":
-		return fmt.Sprintf("%s (%s)", s.Outcomes[n], reason)
+		return fmt.Sprintf("%s (%s)", s.Details[n].Outcome, reason)
 	}
-	return s.Outcomes[n]
+	return s.Details[n].Outcome
 }
 
 // JUnit returns the summary in the XML format of JUnit: each node is a test.
@@ -198,8 +187,8 @@ func (s Summary) JUnit() ([]byte, error) {
 		if times := s.Times[n]; !times.Started.IsZero() {
 			one.Took = times.Ended.Sub(times.Started)
 		}
-		if s.Parts != nil {
-			one.Properties = properties(s.Parts[n])
+		if s.Details != nil {
+			one.Properties = properties(s.Details[n].Parts)
 		}
 		switch s.Results[n].State {
 		case order.Failed:

@@ -13,7 +13,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // planSummaries are the planned changes of units. Safe for concurrent use.
@@ -70,23 +69,20 @@ func (g *gates) report(ends []rollout.End) gateReport {
 func (g *gates) reportOf(ends []rollout.End) show.Summary {
 	units := len(g.work.Units)
 	summary := show.Summary{
-		View:     show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
-		Command:  []string{string(g.mode)},
-		Results:  make([]order.Result, units),
-		Times:    make([]show.Times, units),
-		Outcomes: make([]string, units),
-		Changes:  make([]*stackplan.Counts, units),
-		Problems: make([]*diagnostic.Diagnostic, units),
-		Parts:    make([][]show.Part, units),
+		View:    show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
+		Command: []string{string(g.mode)},
+		Results: make([]order.Result, units),
+		Times:   make([]show.Times, units),
+		Details: make([]show.Detail, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
 		summary.Times[end.Unit] = show.Times{Started: end.Started, Ended: end.Ended}
-		summary.Outcomes[end.Unit], summary.Changes[end.Unit] = string(end.State), end.Changes
-		summary.Parts[end.Unit] = g.planning.mu.parts[end.Unit]
+		detail := &summary.Details[end.Unit]
+		*detail = show.Detail{Outcome: string(end.State), Changes: end.Changes, Parts: g.planning.mu.parts[end.Unit]}
 		if failed, ok := errors.AsType[*driver.Failure](end.Err); ok {
-			summary.Problems[end.Unit] = problem(failed)
+			detail.Problem = problem(failed)
 		}
 	}
 	return summary
