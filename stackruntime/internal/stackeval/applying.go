@@ -19,22 +19,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Applyable is implemented by objects with something to report while applying.
-type Applyable interface {
-	// CheckApply waits for the results that concern the object and returns its diagnostics. To be
-	// called by the walk only (rule V1).
-	CheckApply(ctx context.Context) hcl.Diagnostics
-
-	// RequiredComponents are all components whose results the object depends on, however indirectly.
-	// An apply has to have changed them before. The caller must not change the set.
-	RequiredComponents(ctx context.Context) components.Set
+// Checkable is implemented by all objects that dynamic walks visit.
+type Checkable interface {
+	// Check waits for the results that concern the object and returns its diagnostics: while applying,
+	// and while planning, too, if the object is not [Plannable]. To be called by the walk only (rule
+	// V1).
+	Check(ctx context.Context) hcl.Diagnostics
 }
 
 // ApplyStack carries out the plan. Without error diagnostics everything was done.
@@ -109,7 +105,7 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	})
 
 	var w walker
-	visit := func(ctx context.Context, object dynamic) { w.Add(object.CheckApply(ctx)) }
+	visit := func(ctx context.Context, object Checkable) { w.Add(object.Check(ctx)) }
 	walkDynamic(ctx, &w, m.stack, visit)
 	results := make(map[stackaddrs.AbsComponentInstance]*applying.Result)
 	for _, plan := range m.applying.Plan.Components {
@@ -250,17 +246,14 @@ func dropUnchanged(values, prior map[string]cty.Value) {
 	})
 }
 
-// CheckApply implements [Applyable].
-func (v *InputVariable) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (v *InputVariable) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := v.CheckValue(ctx)
 	return diags
 }
 
-// CheckApply implements [Applyable].
-func (l *LocalValue) CheckApply(ctx context.Context) hcl.Diagnostics { return l.CheckValue(ctx) }
-
-// CheckApply implements [Applyable].
-func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (o *OutputValue) Check(ctx context.Context) hcl.Diagnostics {
 	if o.stack.main.destroying() && o.stack.addr.IsRoot() {
 		return nil // it is removed, and so may be the objects it is made of
 	}
@@ -268,16 +261,8 @@ func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// CheckApply implements [Applyable].
-func (p *ProviderInstance) CheckApply(ctx context.Context) hcl.Diagnostics { return p.CheckArgs(ctx) }
-
-// CheckApply implements [Applyable].
-func (c *StackCallInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
-	return c.CheckInputs(ctx)
-}
-
-// CheckApply implements [Applyable].
-func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (c *ComponentInstance) Check(ctx context.Context) hcl.Diagnostics {
 	if !c.main.changes.Has(c.addr) {
 		if plan := c.main.applying.Plan; !plan.Complete || plan.Partial {
 			return nil // not known while planning, or left out: for another plan

@@ -68,15 +68,8 @@ func (c *Component) ExprReferenceValue(ctx context.Context) cty.Value {
 	}
 }
 
-// PlanChanges implements [Plannable].
-func (c *Component) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	instances, diags := c.CheckInstances(ctx)
-	c.announce(ctx, instances)
-	return nil, diags
-}
-
-// CheckApply implements [Applyable].
-func (c *Component) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (c *Component) Check(ctx context.Context) hcl.Diagnostics {
 	instances, diags := c.CheckInstances(ctx)
 	c.announce(ctx, instances)
 	return diags
@@ -113,7 +106,6 @@ func (c *Component) announce(ctx context.Context, instances foreach.Expansion[*C
 
 // RequiredComponents are the components that this one depends on: those whose
 // results its arguments refer to, however indirectly, and those in depends_on.
-// It implements [Applyable].
 func (c *Component) RequiredComponents(ctx context.Context) components.Set {
 	return c.required.Value(ctx, func() memo.Aspect[components.Set] {
 		return memo.Aspect[components.Set]{
@@ -209,17 +201,7 @@ func (c *ComponentConfig) evalInputs(
 		_, diags := expr.EvalExpr(ctx, c.decl.Inputs, phase, scope)
 		return nil, diags
 	}
-	set := inputs.OfModule(module)
-	if c.decl.Inputs == nil {
-		return set.WithoutArgument(c.decl.Range)
-	}
-	result, diags := expr.EvalExprAndEvalContext(ctx, c.decl.Inputs, phase, scope)
-	take := set.FromArgument
-	if diags.HasErrors() {
-		take = set.FromFailed
-	}
-	values, moreDiags := take(result)
-	return values, diags.Extend(moreDiags)
+	return evalInputs(ctx, c.decl.Inputs, c.decl.Range, inputs.OfModule(module), phase, scope)
 }
 
 // visitDependsOn evaluates the objects that depends_on names, to find cycles.

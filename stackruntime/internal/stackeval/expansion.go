@@ -56,14 +56,8 @@ func (i *instances[I]) CheckInstances(ctx context.Context) (foreach.Expansion[I]
 	return i.memo.Check(ctx, i.aspect)
 }
 
-// PlanChanges implements [Plannable].
-func (i *instances[I]) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	_, diags := i.CheckInstances(ctx)
-	return nil, diags
-}
-
-// CheckApply implements [Applyable].
-func (i *instances[I]) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (i *instances[I]) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := i.CheckInstances(ctx)
 	return diags
 }

@@ -20,6 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -67,7 +68,7 @@ func (m inspected) check(t *testing.T) hcl.Diagnostics {
 func checkStack(ctx context.Context, s *Stack) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, l := range s.locals {
-		diags = diags.Extend(l.CheckValue(ctx))
+		diags = diags.Extend(l.Check(ctx))
 	}
 	for _, o := range s.outputs {
 		_, moreDiags := o.CheckValue(ctx)
@@ -85,7 +86,7 @@ func checkStack(ctx context.Context, s *Stack) hcl.Diagnostics {
 		instances, moreDiags := c.CheckInstances(ctx)
 		diags = diags.Extend(moreDiags)
 		for _, inst := range instances.InOrder() {
-			diags = diags.Extend(inst.CheckInputs(ctx))
+			diags = diags.Extend(inst.Check(ctx))
 			diags = diags.Extend(checkStack(ctx, inst.stack))
 		}
 	}
@@ -353,7 +354,10 @@ func TestCyclesOfPromises(t *testing.T) {
 	}
 }
 
-// Every object says which components it requires: docs/language.md, section 4.6.
+// required is a function that returns the components that something requires.
+type required func(context.Context) components.Set
+
+// Blocks and values require components: docs/language.md, section 4.6.
 func TestRequiredComponents(t *testing.T) {
 	m := inspect(t, `
 -- main.tfcomponent.hcl --
@@ -412,28 +416,30 @@ output "out" {
 	root := m.stack
 	_, diags := maintask.Run(t.Context(), &m.Main.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		inner := root.calls["s"].Instances(ctx).Instances[stackaddrs.StringKey("k")].stack
+		by := func(stack *Stack, decl any) required {
+			return func(ctx context.Context) components.Set { return stack.requiredBy(ctx, decl) }
+		}
 		const inside = ` stack.s["k"].component.d stack.s["k"].component.free stack.s["m"].component.d stack.s["m"].component.free`
 		for name, test := range map[string]struct {
-			object Applyable
-			want   string
+			required
+			want string
 		}{
-			"variable of the root":        {root.variables["v"], ""},
-			"local value":                 {root.locals["l"], "component.a"},
-			"provider":                    {slices.Collect(maps.Values(root.providers))[0], "component.a"},
-			"component":                   {root.components["b"], "component.a"},
-			"depends_on a stack":          {root.components["c"], "component.b" + inside},
-			"stack call":                  {root.calls["s"], "component.b"},
-			"output":                      {root.outputs["o"], "component.b" + inside},
-			"removed block":               {root.removed[0], "component.a"},
-			"variable of the inner":       {inner.variables["v"], "component.b"},
-			"component that uses it":      {inner.components["d"], "component.b"},
-			"component that does not":     {inner.components["free"], ""},
-			"output of the inner":         {inner.outputs["out"], `stack.s["k"].component.d`},
-			"instance of a stack call":    {root.calls["s"].Instances(ctx).Instances[stackaddrs.StringKey("m")], "component.b"},
-			"instance of a removed block": {root.removed[0].Instances(ctx).Instances[stackaddrs.NoKey], "component.a"},
+			"local value":                 {by(root, root.locals["l"].config.decl), "component.a"},
+			"provider":                    {by(root, slices.Collect(maps.Values(root.providers))[0].config.decl), "component.a"},
+			"component":                   {root.components["b"].RequiredComponents, "component.a"},
+			"depends_on a stack":          {root.components["c"].RequiredComponents, "component.b" + inside},
+			"stack call":                  {root.calls["s"].RequiredComponents, "component.b"},
+			"output":                      {by(root, root.outputs["o"].config.decl), "component.b" + inside},
+			"removed block":               {by(root, root.removed[0].config.decl), "component.a"},
+			"variables of the inner":      {inner.call.RequiredComponents, "component.b"},
+			"component that uses one":     {inner.components["d"].RequiredComponents, "component.b"},
+			"component that does not":     {inner.components["free"].RequiredComponents, ""},
+			"output of the inner":         {by(inner, inner.outputs["out"].config.decl), `stack.s["k"].component.d`},
+			"instance of a stack call":    {root.calls["s"].Instances(ctx).Instances[stackaddrs.StringKey("m")].RequiredComponents, "component.b"},
+			"instance of a removed block": {root.removed[0].Instances(ctx).Instances[stackaddrs.NoKey].RequiredComponents, "component.a"},
 		} {
 			var got []string
-			for _, component := range test.object.RequiredComponents(ctx).Sorted() {
+			for _, component := range test.required(ctx).Sorted() {
 				got = append(got, component.String())
 			}
 			slices.Sort(got)

@@ -37,8 +37,8 @@ func (l *LocalValue) ExprReferenceValue(ctx context.Context) cty.Value {
 	return l.value.Value(ctx, l.valueAspect)
 }
 
-// CheckValue reports mistakes in the value.
-func (l *LocalValue) CheckValue(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable]: it reports mistakes in the value.
+func (l *LocalValue) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := l.value.Check(ctx, l.valueAspect)
 	return diags
 }

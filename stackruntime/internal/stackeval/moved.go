@@ -108,8 +108,8 @@ func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnosti
 	}}
 }
 
-// CheckApply implements [Applyable].
-func (m *Moved) CheckApply(context.Context) hcl.Diagnostics { return nil }
+// Check implements [Checkable].
+func (m *Moved) Check(context.Context) hcl.Diagnostics { return nil }
 
 // isDeclared reports whether a block produces something: a component or a stack, with a key one
 // instance.

@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Plannable is implemented by objects with something to say while planning.
+// Plannable is implemented by objects that say something else while planning than while applying.
 type Plannable interface {
 	// PlanChanges returns the changes that the object wants to make, and its diagnostics. To be called
 	// by the walk only (rule V1).
@@ -134,7 +134,7 @@ func (l *LocalValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diag
 	if l.stack.disposition != stays {
 		return nil, nil
 	}
-	return nil, l.CheckValue(ctx)
+	return nil, l.Check(ctx)
 }
 
 // PlanChanges implements [Plannable].
@@ -159,16 +159,6 @@ func (o *OutputValue) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Dia
 	value = expr.WithoutFailed(value)
 	change := planning.OutputChange(planning.PriorOf(main.planning.Prior.Outputs, name), value)
 	return []PlannedChange{plannedOutput{name, change}}, diags
-}
-
-// PlanChanges implements [Plannable].
-func (p *ProviderInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, p.CheckArgs(ctx)
-}
-
-// PlanChanges implements [Plannable].
-func (c *StackCallInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, c.CheckInputs(ctx)
 }
 
 // planOrphans deals with component instances in the prior state that the

@@ -89,8 +89,8 @@ func (p *ProviderInstance) Args(ctx context.Context) cty.Value {
 	return p.args.Value(ctx, p.argsAspect)
 }
 
-// CheckArgs reports mistakes in the arguments.
-func (p *ProviderInstance) CheckArgs(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable]: it reports mistakes in the arguments.
+func (p *ProviderInstance) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := p.args.Check(ctx, p.argsAspect)
 	return diags
 }

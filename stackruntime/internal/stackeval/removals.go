@@ -23,7 +23,7 @@ import (
 // Which block gets an existing instance, package claims decides.
 type removals[I any] struct {
 	stack  *Stack
-	name   string
+	kind   func() *removalKind[I]
 	blocks []*Removed // those of the outermost stack first
 
 	won memo.Memo[removedInstances[I]]
@@ -47,7 +47,8 @@ type removalKind[I any] struct {
 	newInstance func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) I
 }
 
-func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[removedInstances[I]] {
+func (r *removals[I]) aspect() memo.Aspect[removedInstances[I]] {
+	kind := r.kind()
 	return memo.Aspect[removedInstances[I]]{
 		Name:        kind.addr + " removals",
 		Placeholder: removedInstances[I]{failed: true},
@@ -110,29 +111,30 @@ func (r *removals[I]) claimants(
 	return named, unknown, failed
 }
 
+// Claims are the instances that the blocks get.
+func (r *removals[I]) Claims(ctx context.Context) removedInstances[I] {
+	return r.won.Value(ctx, r.aspect)
+}
+
+// Check implements [Checkable].
+func (r *removals[I]) Check(ctx context.Context) hcl.Diagnostics {
+	_, diags := r.won.Check(ctx, r.aspect)
+	return diags
+}
+
 // ComponentRemovals are the removed blocks that name one component of a stack instance.
 type ComponentRemovals struct {
 	removals[*RemovedComponentInstance]
 }
 
-// Claims are the instances that the blocks get.
-func (r *ComponentRemovals) Claims(ctx context.Context) removedInstances[*RemovedComponentInstance] {
-	return r.won.Value(ctx, r.claimsAspect)
+func newComponentRemovals(stack *Stack, name string) *ComponentRemovals {
+	r := &ComponentRemovals{removals[*RemovedComponentInstance]{stack: stack}}
+	r.kind = func() *removalKind[*RemovedComponentInstance] { return r.kindOf(name) }
+	return r
 }
 
-// PlanChanges implements [Plannable].
-func (r *ComponentRemovals) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, r.CheckApply(ctx)
-}
-
-// CheckApply implements [Applyable].
-func (r *ComponentRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
-	_, diags := r.won.Check(ctx, r.claimsAspect)
-	return diags
-}
-
-func (r *ComponentRemovals) claimsAspect() memo.Aspect[removedInstances[*RemovedComponentInstance]] {
-	addr := stackaddrs.AbsComponent{Stack: r.stack.addr, Item: stackaddrs.Component{Name: r.name}}
+func (r *ComponentRemovals) kindOf(name string) *removalKind[*RemovedComponentInstance] {
+	addr := stackaddrs.AbsComponent{Stack: r.stack.addr, Item: stackaddrs.Component{Name: name}}
 	kind := &removalKind[*RemovedComponentInstance]{
 		addr:    addr.String(),
 		address: func(key stackaddrs.InstanceKey) fmt.Stringer { return stackaddrs.InstanceOf(addr, key) },
@@ -147,10 +149,10 @@ func (r *ComponentRemovals) claimsAspect() memo.Aspect[removedInstances[*Removed
 		},
 		declared: declaredNowhere,
 	}
-	if component := r.stack.components[r.name]; component != nil {
+	if component := r.stack.components[name]; component != nil {
 		kind.declared, kind.place = declaredBy(&component.instances), component.config.decl.Range.Ptr()
 	}
-	return r.aspect(kind)
+	return kind
 }
 
 // StackRemovals are the removed blocks that name one embedded stack of a stack instance.
@@ -164,19 +166,15 @@ type leavingStack struct {
 	stack *Stack
 }
 
-// Claims are the instances that the blocks get.
-func (r *StackRemovals) Claims(ctx context.Context) removedInstances[*leavingStack] {
-	return r.won.Value(ctx, r.claimsAspect)
+func newStackRemovals(stack *Stack, name string) *StackRemovals {
+	r := &StackRemovals{removals[*leavingStack]{stack: stack}}
+	r.kind = func() *removalKind[*leavingStack] { return r.kindOf(name) }
+	return r
 }
 
-// PlanChanges implements [Plannable].
-func (r *StackRemovals) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, r.CheckApply(ctx)
-}
-
-// CheckApply implements [Applyable].
-func (r *StackRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
-	won, diags := r.won.Check(ctx, r.claimsAspect)
+// Check implements [Checkable].
+func (r *StackRemovals) Check(ctx context.Context) hcl.Diagnostics {
+	won, diags := r.won.Check(ctx, r.aspect)
 	for _, leaving := range won.instances {
 		// Repetitions, for a block that gets several instances, are dropped from the results of the walk.
 		_, moreDiags := leaving.by.inputs.Check(ctx, leaving.by.inputsAspect)
@@ -185,24 +183,24 @@ func (r *StackRemovals) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-func (r *StackRemovals) claimsAspect() memo.Aspect[removedInstances[*leavingStack]] {
+func (r *StackRemovals) kindOf(name string) *removalKind[*leavingStack] {
 	kind := &removalKind[*leavingStack]{
-		addr:     r.stack.addr.String() + " stack." + r.name,
-		address:  func(key stackaddrs.InstanceKey) fmt.Stringer { return r.stack.addr.Child(r.name, key) },
+		addr:     r.stack.addr.String() + " stack." + name,
+		address:  func(key stackaddrs.InstanceKey) fmt.Stringer { return r.stack.addr.Child(name, key) },
 		extra:    func(stackaddrs.InstanceKey) any { return nil },
-		existing: r.stack.main.existing().StackKeys(claims.StackCall{Caller: r.stack.addr, Name: r.name}),
+		existing: r.stack.main.existing().StackKeys(claims.StackCall{Caller: r.stack.addr, Name: name}),
 		newInstance: func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) *leavingStack {
 			return &leavingStack{by, newStack(Stack{
-				parent: r.stack, addr: r.stack.addr.Child(r.name, key), config: by.removed.config.child(), call: by,
+				parent: r.stack, addr: r.stack.addr.Child(name, key), config: by.removed.config.child(), call: by,
 				disposition: by.disposition(), standIn: standIn,
 			})}
 		},
 		declared: declaredNowhere,
 	}
-	if call := r.stack.calls[r.name]; call != nil {
+	if call := r.stack.calls[name]; call != nil {
 		kind.declared, kind.place = declaredBy(&call.instances), call.config.decl.Range.Ptr()
 	}
-	return r.aspect(kind)
+	return kind
 }
 
 func declaredNowhere(context.Context) (foreach.Kind, func(stackaddrs.InstanceKey) bool) {
@@ -233,31 +231,24 @@ func (s *Stack) collectRemovals() {
 			if block.config.targetStack != s.config.addr {
 				continue
 			}
+			_, last := splitFrom(block.config.decl.From)
 			if block.config.decl.From.Component != nil {
-				s.addComponentRemoval(block)
+				found := removalsOf(s, s.componentRemovals, last.Name, newComponentRemovals)
+				found.blocks = append(found.blocks, block)
 			} else {
-				s.addStackRemoval(block)
+				found := removalsOf(s, s.stackRemovals, last.Name, newStackRemovals)
+				found.blocks = append(found.blocks, block)
 			}
 		}
 	}
 }
 
-func (s *Stack) addComponentRemoval(block *Removed) {
-	name := block.config.decl.From.Component.Name
-	found := s.componentRemovals[name]
+// removalsOf returns the removals of a name, which are made for the first block.
+func removalsOf[R any](s *Stack, all map[string]*R, name string, newRemovals func(*Stack, string) *R) *R {
+	found := all[name]
 	if found == nil {
-		found = &ComponentRemovals{removals[*RemovedComponentInstance]{stack: s, name: name}}
-		s.componentRemovals[name] = found
+		found = newRemovals(s, name)
+		all[name] = found
 	}
-	found.blocks = append(found.blocks, block)
-}
-
-func (s *Stack) addStackRemoval(block *Removed) {
-	_, last := splitFrom(block.config.decl.From)
-	found := s.stackRemovals[last.Name]
-	if found == nil {
-		found = &StackRemovals{removals[*leavingStack]{stack: s, name: last.Name}}
-		s.stackRemovals[last.Name] = found
-	}
-	found.blocks = append(found.blocks, block)
+	return found
 }

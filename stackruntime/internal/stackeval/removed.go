@@ -88,13 +88,8 @@ func (r *RemovedInstance) Target(ctx context.Context) *claims.Target {
 	return r.target.Value(ctx, r.targetAspect)
 }
 
-// PlanChanges implements [Plannable].
-func (r *RemovedInstance) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
-	return nil, r.CheckApply(ctx)
-}
-
-// CheckApply implements [Applyable].
-func (r *RemovedInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (r *RemovedInstance) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := r.target.Check(ctx, r.targetAspect)
 	return diags
 }

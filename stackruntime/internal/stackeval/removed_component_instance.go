@@ -55,8 +55,8 @@ func (r *RemovedComponentInstance) PlanChanges(ctx context.Context) ([]PlannedCh
 	return []PlannedChange{plannedComponent{plan}}, diags
 }
 
-// CheckApply implements [Applyable].
-func (r *RemovedComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable].
+func (r *RemovedComponentInstance) Check(ctx context.Context) hcl.Diagnostics {
 	_, diags := r.providers.Check(ctx, r.providersAspect)
 	return diags
 }

@@ -70,41 +70,7 @@ func (m *Main) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][
 	return graph
 }
 
-// RequiredComponents implements [Applyable].
-func (v *InputVariable) RequiredComponents(ctx context.Context) components.Set {
-	if v.stack.call == nil {
-		return nil
-	}
-	return v.stack.call.RequiredComponents(ctx)
-}
-
-// RequiredComponents implements [Applyable].
-func (l *LocalValue) RequiredComponents(ctx context.Context) components.Set {
-	return l.stack.requiredBy(ctx, l.config.decl)
-}
-
-// RequiredComponents implements [Applyable].
-func (o *OutputValue) RequiredComponents(ctx context.Context) components.Set {
-	return o.stack.requiredBy(ctx, o.config.decl)
-}
-
-// RequiredComponents implements [Applyable].
-func (p *Provider) RequiredComponents(ctx context.Context) components.Set {
-	return p.stack.requiredBy(ctx, p.config.decl)
-}
-
-// RequiredComponents implements [Applyable].
-func (p *ProviderInstance) RequiredComponents(ctx context.Context) components.Set {
-	return p.provider.RequiredComponents(ctx)
-}
-
-// RequiredComponents implements [Applyable].
-func (c *ComponentInstance) RequiredComponents(ctx context.Context) components.Set {
-	return c.component.RequiredComponents(ctx)
-}
-
-// RequiredComponents implements [Applyable]: those that the state records, since no block names
-// them any more.
+// RequiredComponents are those that the state records, since no block names them any more.
 func (r *RemovedComponentInstance) RequiredComponents(context.Context) components.Set {
 	required := make(components.Set)
 	if prior := r.prior(); prior != nil {
@@ -115,32 +81,15 @@ func (r *RemovedComponentInstance) RequiredComponents(context.Context) component
 	return required
 }
 
-// RequiredComponents implements [Applyable].
+// RequiredComponents implements [embedder].
 func (c *StackCallInstance) RequiredComponents(ctx context.Context) components.Set {
 	return c.call.RequiredComponents(ctx)
 }
 
-// RequiredComponents implements [Applyable].
-func (r *Removed) RequiredComponents(ctx context.Context) components.Set {
-	return r.stack.requiredBy(ctx, r.config.decl)
-}
-
-// RequiredComponents implements [Applyable].
+// RequiredComponents implements [embedder].
 func (r *RemovedInstance) RequiredComponents(ctx context.Context) components.Set {
-	return r.removed.RequiredComponents(ctx)
+	return r.removed.stack.requiredBy(ctx, r.removed.config.decl)
 }
-
-// RequiredComponents implements [Applyable]: those that the blocks require.
-func (r *removals[I]) RequiredComponents(ctx context.Context) components.Set {
-	required := make(components.Set)
-	for _, block := range r.blocks {
-		required.AddAll(block.RequiredComponents(ctx))
-	}
-	return required
-}
-
-// RequiredComponents implements [Applyable]: the addresses in the block are fixed.
-func (m *Moved) RequiredComponents(context.Context) components.Set { return nil }
 
 // dependents reports which components another one that exists requires results.
 func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool {

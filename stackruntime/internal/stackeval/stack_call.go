@@ -71,8 +71,7 @@ func (c *StackCall) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKe
 	return instances.StandInsExcept(func(key stackaddrs.InstanceKey) bool { return claims.instances[key] != nil })
 }
 
-// RequiredComponents are the components that the block itself depends on. It implements
-// [Applyable].
+// RequiredComponents are the components that the block itself depends on.
 func (c *StackCall) RequiredComponents(ctx context.Context) components.Set {
 	return c.required.Value(ctx, func() memo.Aspect[components.Set] {
 		return memo.Aspect[components.Set]{
@@ -145,8 +144,8 @@ func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Valu
 	return c.inputs.Value(ctx, c.inputsAspect)
 }
 
-// CheckInputs reports mistakes in the inputs.
-func (c *StackCallInstance) CheckInputs(ctx context.Context) hcl.Diagnostics {
+// Check implements [Checkable]: it reports mistakes in the inputs.
+func (c *StackCallInstance) Check(ctx context.Context) hcl.Diagnostics {
 	if c.stack == nil {
 		return nil
 	}
@@ -254,15 +253,21 @@ func (c *StackCallConfig) inputsAspect() memo.Aspect[map[string]cty.Value] {
 	}
 }
 
-// evalStackInputs evaluates the inputs argument of a block in the scope of an
-// instance. argument is nil when there is none.
+// evalStackInputs is [evalInputs] for the inputs of a stack.
 func evalStackInputs(
+	ctx context.Context, argument hcl.Expression, block hcl.Range, set inputs.Set, phase expr.EvalPhase, scope expr.EvaluationScope,
+) (map[string]cty.Value, hcl.Diagnostics) {
+	return evalInputs(ctx, argument, block, set, phase, scopeWithoutProviders{scope, "The inputs of an embedded stack"})
+}
+
+// evalInputs evaluates the inputs argument of a block in the scope of an instance. argument is nil
+// when there is none.
+func evalInputs(
 	ctx context.Context, argument hcl.Expression, block hcl.Range, set inputs.Set, phase expr.EvalPhase, scope expr.EvaluationScope,
 ) (map[string]cty.Value, hcl.Diagnostics) {
 	if argument == nil {
 		return set.WithoutArgument(block)
 	}
-	scope = scopeWithoutProviders{scope, "The inputs of an embedded stack"}
 	result, diags := expr.EvalExprAndEvalContext(ctx, argument, phase, scope)
 	take := set.FromArgument
 	if diags.HasErrors() {

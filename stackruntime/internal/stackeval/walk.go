@@ -142,8 +142,8 @@ func (w *walker) addSound(addr stackaddrs.ConfigComponent) {
 }
 
 // walkDynamic visits all objects below a stack that are not Config objects.
-func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
-	async := func(object dynamic) {
+func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object Checkable)) {
+	async := func(object Checkable) {
 		w.tasks.Go(ctx, func(ctx context.Context) { visit(ctx, object) })
 	}
 	for _, object := range s.variables {
@@ -197,7 +197,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 }
 
 // walkRemovals visits the instances that removed blocks claim in a stack, wherever the blocks are.
-func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
+func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object Checkable)) {
 	for _, object := range s.componentRemovals {
 		w.tasks.Go(ctx, func(ctx context.Context) {
 			visit(ctx, object)
@@ -237,8 +237,13 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 		sync.Mutex
 		changes []PlannedChange
 	}
-	visit := func(ctx context.Context, object dynamic) {
-		changes, diags := object.PlanChanges(ctx)
+	visit := func(ctx context.Context, object Checkable) {
+		plannable, ok := object.(Plannable)
+		if !ok {
+			w.Add(object.Check(ctx))
+			return
+		}
+		changes, diags := plannable.PlanChanges(ctx)
 		w.Add(diags)
 		planned.Lock()
 		defer planned.Unlock()
@@ -255,16 +260,14 @@ var (
 		(*StackConfig)(nil), (*InputVariableConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),
 		(*ComponentConfig)(nil), (*StackCallConfig)(nil), (*RemovedConfig)(nil),
 	}
-	_ = []dynamic{
+	_ = []Checkable{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
 		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil), (*Moved)(nil),
 		(*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil),
 		(*StackRemovals)(nil),
 	}
+	_ = []Plannable{
+		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*ComponentInstance)(nil), (*Moved)(nil),
+		(*RemovedComponentInstance)(nil),
+	}
 )
-
-// dynamic is implemented by all objects that dynamic walks visit.
-type dynamic interface {
-	Plannable
-	Applyable
-}
