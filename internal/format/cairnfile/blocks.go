@@ -89,8 +89,8 @@ func stackBlock(b *Block, a *arguments) {
 	if a.body.Attributes["path"] == nil {
 		b.Stack.DirRange = b.Range
 	}
-	switch kind := Kind(a.text("kind")); kind {
-	case "", Components, Root:
+	switch kind := rollout.Kind(a.text("kind")); kind {
+	case "", rollout.Components, rollout.Root:
 		b.Stack.Kind = kind
 	default:
 		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, "+
@@ -100,7 +100,7 @@ func stackBlock(b *Block, a *arguments) {
 		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, "+
 			"and do not begin with -.", b.Stack.Deployment)
 	}
-	if b.Stack.Deployment != "" && b.Stack.Kind == Root {
+	if b.Stack.Deployment != "" && b.Stack.Kind == rollout.Root {
 		a.bad("deployment", "A plain root module has no deployments. Use \"variables\" or \"var_files\".")
 	}
 	a.checkWorkspace(b.Stack)
@@ -120,7 +120,7 @@ func ValidWorkspace(name string) bool {
 func (a *arguments) checkWorkspace(s *Stack) {
 	switch {
 	case s.Workspace == "":
-	case s.Kind == Components || s.Deployment != "":
+	case s.Kind == rollout.Components || s.Deployment != "":
 		a.bad("workspace", "A stack of the Terraform Stacks language has no workspaces. Use \"deployment\".")
 	case !ValidWorkspace(s.Workspace):
 		a.bad("workspace", "%q cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, "+

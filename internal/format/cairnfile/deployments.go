@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -58,7 +59,7 @@ func (o *outlines) of(dir string, entries []fs.DirEntry) (*deployconfig.Outline,
 // on the stack reports that.
 func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnostics {
 	stack := block.Stack
-	if stack.Kind != Components {
+	if stack.Kind != rollout.Components {
 		return nil
 	}
 	outline, diags := o.of(stack.Dir, entries)

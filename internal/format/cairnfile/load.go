@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/safefile"
@@ -100,11 +101,11 @@ func lookAt(root *os.Root, block *Block, deployments *outlines) hcl.Diagnostics 
 			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language "+
 				"(*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
 	}
-	if stack.Deployment != "" && stack.Kind == Root {
+	if stack.Deployment != "" && stack.Kind == rollout.Root {
 		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.DeploymentRange, "Deployment for a root module",
 			"In %q there is a plain root module, which has no deployments. Use \"variables\" or \"var_files\".", stack.Dir)}
 	}
-	if stack.Workspace != "" && stack.Kind == Components {
+	if stack.Workspace != "" && stack.Kind == rollout.Components {
 		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.WorkspaceRange, "Workspace for a stack",
 			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
 	}
@@ -123,16 +124,16 @@ func missingVarFiles(root *os.Root, block *Block) hcl.Diagnostics {
 	return diags
 }
 
-func kindOf(entries []fs.DirEntry) Kind {
-	var kind Kind
+func kindOf(entries []fs.DirEntry) rollout.Kind {
+	var kind rollout.Kind
 	for _, entry := range entries {
 		name := entry.Name()
 		switch {
 		case entry.IsDir():
 		case localsource.IsStackFile(name):
-			return Components
+			return rollout.Components
 		case localsource.IsModuleFile(name):
-			kind = Root
+			kind = rollout.Root
 		}
 	}
 	return kind

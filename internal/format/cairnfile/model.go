@@ -9,7 +9,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
-	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
@@ -83,19 +82,10 @@ const (
 	Last  = 1e9
 )
 
-// Kind is the kind of configuration in the directory of a stack.
-type Kind = terramate.Kind
-
-// The kinds of stacks.
-const (
-	Components = terramate.Components
-	Root       = terramate.Root
-)
-
 // Stack is a directory, and the settings to run it with.
 type Stack struct {
-	Dir        string // with slashes, from the root of the repository; "." for the root
-	Kind       Kind   // "" until the directory has been looked at
+	Dir        string       // with slashes, from the root of the repository; "." for the root
+	Kind       rollout.Kind // "" until the directory has been looked at
 	Deployment string
 	Workspace  string // of a root module; "" for the default one
 

@@ -87,10 +87,10 @@ func (m *Model) unit(l *Leaf, o RolloutOptions) rollout.Unit {
 		unit.When = m.When(l)
 		return unit
 	}
-	unit.Kind, unit.Deployment, unit.Workspace = rollout.Kind(l.Stack.Kind), l.Stack.Deployment, l.Stack.Workspace
+	unit.Kind, unit.Deployment, unit.Workspace = l.Stack.Kind, l.Stack.Deployment, l.Stack.Workspace
 	unit.Destroyed = l.Stack.destroy != nil
 	unit.VarFiles = l.VarFiles(o.Root)
-	if l.Stack.Kind == Components {
+	if l.Stack.Kind == rollout.Components {
 		unit.Env = l.environ("CAIRN_VAR_") // which the engine of a stack does not hand on to providers
 	}
 	return unit

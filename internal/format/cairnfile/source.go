@@ -188,7 +188,7 @@ func (o *opened) fleetUnit(leaf *Leaf, root string) *fleet.Unit {
 		unit.Task = &leaf.Task.Task
 		return unit
 	}
-	unit.Kind, unit.Deployment, unit.Workspace = rollout.Kind(leaf.Stack.Kind), leaf.Stack.Deployment, leaf.Stack.Workspace
+	unit.Kind, unit.Deployment, unit.Workspace = leaf.Stack.Kind, leaf.Stack.Deployment, leaf.Stack.Workspace
 	unit.Env = append(unit.Env, VarFilesEnviron(leaf.VarFiles(o.root), os.Getenv)...)
 	if unit.Workspace != "" {
 		unit.Env = append(unit.Env, "TF_WORKSPACE="+unit.Workspace)

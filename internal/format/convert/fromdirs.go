@@ -49,11 +49,7 @@ func (c *fromDirs) nameAll() {
 		case validName.MatchString(s.Name):
 			c.names[i] = c.name(taken, "stack", s.Name, at)
 		default:
-			if wish := ofDir(s.Path); wish == "" {
-				c.names[i] = taken.add("root")
-			} else {
-				c.names[i] = c.name(taken, "stack", wish, at)
-			}
+			c.names[i] = c.nameOfDir(taken, "stack", s.Path, at)
 		}
 	}
 }

@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -123,10 +124,7 @@ func (c *fromGates) nameAll() {
 			c.loseOrder(c.place(d), "The directory %q, which a workspace file cannot name", dirspace.Dir)
 			continue
 		}
-		wish := ofDir(dirspace.Dir)
-		if wish == "" {
-			wish = "root"
-		}
+		wish := cmp.Or(ofDir(dirspace.Dir), "root")
 		if dirspace.Workspace != rollout.DefaultWorkspace {
 			wish += "-" + dirspace.Workspace
 		}
@@ -313,9 +311,9 @@ func (c *fromGates) index(tags func(d int) []string) *tagquery.Index {
 // tags are those of a dirspace in the workspace file, with those of groups or without.
 func (c *fromGates) tags(d int, groups bool) []string {
 	dirspace := c.layout.Dirspaces[d]
-	kind := cairnfile.Root
+	kind := rollout.Root
 	if dirspace.IsStack {
-		kind = cairnfile.Components
+		kind = rollout.Components
 	}
 	tags := []string{"stack_name:" + c.dirspaces[d], "workspace:" + orDefault(workspaceOf(dirspace)), "kind:" + string(kind)}
 	for _, tag := range dirspace.Tags {

@@ -18,13 +18,8 @@ func FromRoots(dirs []string) Result {
 			w.lose(order.Place{}, "The directory %q, which a workspace file cannot name", dir)
 			continue
 		}
-		name := "root"
-		if wish := ofDir(dir); wish == "" {
-			name = taken.add(name)
-		} else {
-			name = w.name(taken, "stack", wish, order.Place{File: dir})
-		}
-		w.block(cairnfile.StackType, name, order.Place{File: dir}).text("path", dir)
+		at := order.Place{File: dir}
+		w.block(cairnfile.StackType, w.nameOfDir(taken, "stack", dir, at), at).text("path", dir)
 	}
 	return w.result()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/format/terragrunt"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -24,11 +25,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 			named[u.Dir] = ""
 			continue
 		}
-		if wish := ofDir(u.Dir); wish == "" {
-			named[u.Dir] = taken.add("root")
-		} else {
-			named[u.Dir] = w.name(taken, "unit", wish, at)
-		}
+		named[u.Dir] = w.nameOfDir(taken, "unit", u.Dir, at)
 	}
 	units = slices.DeleteFunc(slices.Clone(units), func(u *terragrunt.Unit) bool { return named[u.Dir] == "" })
 	in := unknownIn(units)
@@ -40,7 +37,7 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 		b := w.block(cairnfile.StackType, named[u.Dir], at)
 		b.text("path", u.Dir)
 		if u.Source != "" {
-			b.text("kind", string(cairnfile.Root))
+			b.text("kind", string(rollout.Root))
 			w.lose(at, "The source %q of %s: run it with cairn run -- terragrunt, or write a root module that calls it", u.Source, u.Dir)
 		}
 		var after []string

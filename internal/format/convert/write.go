@@ -204,6 +204,14 @@ func (w *writer) name(taken names, what, wish string, at order.Place) string {
 	return name
 }
 
+// nameOfDir gives the name of a directory. That of the root is no loss.
+func (w *writer) nameOfDir(taken names, what, dir string, at order.Place) string {
+	if wish := ofDir(dir); wish != "" {
+		return w.name(taken, what, wish, at)
+	}
+	return taken.add("root")
+}
+
 // writable reports whether a workspace file can name a path.
 func writable(file string) bool {
 	return utf8.ValidString(file) && cty.NormalizeString(file) == file && !strings.ContainsAny(file, "\\\x00")

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -106,7 +107,7 @@ func (l *loader) add(f *found) {
 	case f.marker != nil:
 		l.tree.Stacks = append(l.tree.Stacks, &Stack{Path: f.dir, Kind: f.kind(), Range: *f.marker})
 	case f.ownFile != "":
-		l.own = append(l.own, &Stack{Path: f.dir, Kind: Components, Range: hcl.Range{Filename: f.ownFile}})
+		l.own = append(l.own, &Stack{Path: f.dir, Kind: rollout.Components, Range: hcl.Range{Filename: f.ownFile}})
 	}
 	if f.ownFile == "" {
 		return
@@ -146,12 +147,12 @@ type found struct {
 	module  bool       // there are files of a plain module
 }
 
-func (f *found) kind() Kind {
+func (f *found) kind() rollout.Kind {
 	switch {
 	case f.ownFile != "":
-		return Components
+		return rollout.Components
 	case f.module:
-		return Root
+		return rollout.Root
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/tagquery"
@@ -22,7 +23,7 @@ import (
 func (l *loader) readDeployments() {
 	for _, stack := range l.tree.Stacks {
 		names := l.deployFiles[stack.Path]
-		if len(names) == 0 || stack.Kind != Components {
+		if len(names) == 0 || stack.Kind != rollout.Components {
 			continue
 		}
 		outline, diags := deployconfig.ReadOutline(l.root.FS(), "."+stack.Path, l.onDisk(stack.Path), names)

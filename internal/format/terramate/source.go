@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/fleet"
-	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
@@ -99,7 +98,7 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 func (s *Stack) unit(place fleet.Place) *fleet.Unit {
 	shown := place.Shown(s.Path)
 	return &fleet.Unit{
-		Name: shown, Kind: rollout.Kind(s.Kind), Path: s.Path, Directory: shown, Dir: filepath.Join(place.Root, filepath.FromSlash(s.Path)),
+		Name: shown, Kind: s.Kind, Path: s.Path, Directory: shown, Dir: filepath.Join(place.Root, filepath.FromSlash(s.Path)),
 		ID: s.ID, Title: s.Name, Description: s.Description, Tags: s.Tags,
 	}
 }

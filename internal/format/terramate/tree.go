@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 )
 
 // Tree holds the stacks of a directory tree, as read. It does not change.
@@ -34,21 +35,12 @@ type Stack struct {
 
 	Before, After, Wants, WantedBy, Watch []Reference
 
-	Kind Kind // of its other contents; "" if it is neither
+	Kind rollout.Kind // of its other contents; "" if it is neither
 
 	Deployments *deployconfig.Outline // if there are several; else nil
 
 	Range hcl.Range // of the block that makes the stack, or the file
 }
-
-// Kind is the kind of a directory's configuration.
-type Kind string
-
-// The kinds of directories.
-const (
-	Components Kind = "stack"     // a stack of the Terraform Stacks language
-	Root       Kind = "terraform" // a plain root module
-)
 
 // Reference is an entry of an attribute of a stack.
 type Reference struct {
