@@ -101,7 +101,7 @@ func (p *planner) plan(ctx context.Context) error {
 	}
 	if diags.HasErrors() {
 		p.report(diags)
-		p.element(stackplan.VerdictElement(false, false))(describeVerdict(false))
+		p.verdict(false, false)
 		return p.out.failed()
 	}
 	values, moreDiags := convertInputs(p.inputs, runtime.Config.Root.Variables)
@@ -121,7 +121,7 @@ func (p *planner) plan(ctx context.Context) error {
 		p.sendRest(plan)
 	}
 	applyable := plan != nil && plan.Applyable && !diags.HasErrors()
-	p.element(stackplan.VerdictElement(applyable, plan != nil && plan.Complete))(describeVerdict(applyable))
+	p.verdict(applyable, plan != nil && plan.Complete)
 	return p.out.failed()
 }
 
@@ -136,22 +136,34 @@ func (p *planner) begin(runtime stackruntime.Options, now time.Time) error {
 			p.service.opts.Log.Error("hashing a configuration", "error", err.Error()) // an apply finds that it has changed
 		}
 	}
-	p.element(stackplan.HeaderElement(context, p.mode, made))()
+	p.element(stackplan.HeaderElement(context, p.mode, made))
 	for _, key := range slices.Sorted(maps.Keys(p.prior.records)) {
-		p.element(stackplan.PriorElement(key, p.prior.records[key]))()
+		p.element(stackplan.PriorElement(key, p.prior.records[key]))
 	}
-	p.element(stackplan.TimestampElement(now))()
+	p.element(stackplan.TimestampElement(now))
 	return p.out.failed()
 }
 
-// element returns a function that sends an element of the plan with its descriptions.
-func (p *planner) element(element *anypb.Any, err error) func(...*description) {
-	return func(descriptions ...*description) {
-		if err != nil {
-			p.out.fail(err)
-			return
-		}
-		p.change(plannedChange(element, descriptions...))
+// element sends an element of the plan with its descriptions.
+func (p *planner) element(element *anypb.Any, err error, descriptions ...*description) {
+	if err != nil {
+		p.out.fail(err)
+		return
+	}
+	p.change(plannedChange(element, descriptions...))
+}
+
+// verdict sends the last element of the plan.
+func (p *planner) verdict(applyable, complete bool) {
+	element, err := stackplan.VerdictElement(applyable, complete)
+	p.element(element, err, describeVerdict(applyable))
+}
+
+// described returns a function that sends an element of the plan with its description.
+func (p *planner) described(element *anypb.Any, err error) func(*description, error) {
+	return func(d *description, describeErr error) {
+		p.out.fail(describeErr)
+		p.element(element, err, d)
 	}
 }
 
@@ -172,23 +184,19 @@ func (p *planner) report(diags hcl.Diagnostics) {
 // sendRest sends the elements that are no part of any component.
 func (p *planner) sendRest(plan *stackplan.Plan) {
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
-		described, err := describeInput(name, plan.Inputs[name])
-		p.out.fail(err)
-		p.element(stackplan.InputElement(name, plan.Inputs[name]))(described)
+		p.described(stackplan.InputElement(name, plan.Inputs[name]))(describeInput(name, plan.Inputs[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(plan.Outputs)) {
-		described, err := describeOutput(name, plan.Outputs[name])
-		p.out.fail(err)
-		p.element(stackplan.OutputElement(name, plan.Outputs[name]))(described)
+		p.described(stackplan.OutputElement(name, plan.Outputs[name]))(describeOutput(name, plan.Outputs[name]))
 	}
 	for _, addr := range plan.Removed {
-		p.element(stackplan.RemovedElement(addr))()
+		p.element(stackplan.RemovedElement(addr))
 	}
 	for _, moved := range plan.Moved {
-		p.element(stackplan.MovedElement(moved))()
+		p.element(stackplan.MovedElement(moved))
 	}
 	if len(plan.FunctionResults) > 0 {
-		p.element(stackplan.FunctionResultsElement(plan.FunctionResults))()
+		p.element(stackplan.FunctionResultsElement(plan.FunctionResults))
 	}
 }
 
@@ -207,30 +215,22 @@ func (p *planner) sendComponent(ctx context.Context, c *stackplan.Component, mad
 		p.change(plannedChange(part))
 	}
 	for _, change := range c.Changes {
-		var descriptions []*description
-		if c.Mode != engine.RefreshOnly {
-			described, err := types.describeResource(ctx, c.Addr, change)
-			p.out.fail(err)
-			descriptions = append(descriptions, described)
+		if c.Mode == engine.RefreshOnly {
+			p.element(stackplan.ChangeElement(c.Addr, change))
+		} else {
+			p.described(stackplan.ChangeElement(c.Addr, change))(types.describeResource(ctx, c.Addr, change))
 		}
-		p.element(stackplan.ChangeElement(c.Addr, change))(descriptions...)
 	}
 	for _, change := range c.Drift {
-		p.element(stackplan.DriftElement(c.Addr, change))()
+		p.element(stackplan.DriftElement(c.Addr, change))
 	}
 	for _, change := range c.Deferred {
-		described, err := types.describeDeferred(ctx, c.Addr, change)
-		p.out.fail(err)
-		p.element(stackplan.DeferredElement(c.Addr, change))(described)
+		p.described(stackplan.DeferredElement(c.Addr, change))(types.describeDeferred(ctx, c.Addr, change))
 	}
 	for _, i := range c.Invocations {
-		described, err := describeInvocation(c.Addr, i)
-		p.out.fail(err)
-		p.element(stackplan.InvocationElement(c.Addr, i, ""))(described)
+		p.described(stackplan.InvocationElement(c.Addr, i, ""))(describeInvocation(c.Addr, i))
 	}
 	for _, d := range c.DeferredInvocations {
-		described, err := describeDeferredInvocation(c.Addr, d)
-		p.out.fail(err)
-		p.element(stackplan.InvocationElement(c.Addr, d.Invocation, d.Reason))(described)
+		p.described(stackplan.InvocationElement(c.Addr, d.Invocation, d.Reason))(describeDeferredInvocation(c.Addr, d))
 	}
 }
