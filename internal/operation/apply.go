@@ -32,11 +32,7 @@ import (
 // Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more:
 // changes deferred in one round may become known after it.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
-	name := applyName
-	if req.Mode == engine.Destroy {
-		name = destroyName
-	}
-	r := s.newRun(task{name: name, req: req, caller: caller})
+	r := s.newRun(task{name: nameOf(req.Mode), req: req, caller: caller})
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
@@ -146,11 +142,7 @@ func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request,
 	caller Caller,
 ) hcl.Diagnostics {
-	name := applyName
-	if plan.Mode == engine.Destroy {
-		name = destroyName
-	}
-	r := s.forPlan(plan, made).newSaved(plan, task{name: name, req: req, caller: caller, saved: made.Identity})
+	r := s.forPlan(plan, made).newSaved(plan, task{name: nameOf(plan.Mode), req: req, caller: caller, saved: made.Identity})
 	r.outcome.approvedBy = cmp.Or(req.ApprovedBy, BySavedPlan)
 	stored, diags := r.loadSaved(ctx, plan, made)
 	if diags.HasErrors() {

@@ -20,7 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/upstream"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -198,11 +197,7 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 	if !s.sources.Publishes() {
 		return nil
 	}
-	name := applyName
-	if req.Mode == engine.Destroy {
-		name = destroyName
-	}
-	r := s.newRun(task{name: name, req: req})
+	r := s.newRun(task{name: nameOf(req.Mode), req: req})
 	diags := r.loadDeployment(ctx)
 	if diags.HasErrors() || r.values.block == nil {
 		return diags

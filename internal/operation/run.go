@@ -37,6 +37,14 @@ const (
 	publishName = "publish"
 )
 
+// nameOf names the operation that applies plans of a mode.
+func nameOf(mode engine.Mode) string {
+	if mode == engine.Destroy {
+		return destroyName
+	}
+	return applyName
+}
+
 // task is the work of a run. It stays as it was given.
 type task struct {
 	name   string // planName, applyName or destroyName

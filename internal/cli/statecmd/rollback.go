@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -51,11 +50,7 @@ func rollBack(ctx context.Context, s *session.Session, serial int64, autoApprove
 		}
 		return approveRollback(ctx, s)
 	})
-	if err != nil {
-		return 0, err
-	}
-	showChanged(s, changed)
-	return cmdline.ExitOK, nil
+	return endChange(s, changed, err)
 }
 
 func rollbackText(loses, regains []string) string {

@@ -112,6 +112,15 @@ func listContents(s *session.Session, contents []deployment.Contents) {
 	s.Print("%s", b.String())
 }
 
+// endChange reports the result of a change of the state by hand, or returns why there is none.
+func endChange(s *session.Session, changed statechange.Changed, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	showChanged(s, changed)
+	return cmdline.ExitOK, nil
+}
+
 // showChanged reports the result of a change of the state by hand.
 func showChanged(s *session.Session, changed statechange.Changed) {
 	if changed.Nothing {

@@ -85,11 +85,7 @@ stays in the history. FILE may be - for standard input.`,
 				return 0, err
 			}
 			changed, err := s.Stack().StateChanges().Push(ctx, doc, force)
-			if err != nil {
-				return 0, err
-			}
-			showChanged(s, changed)
-			return cmdline.ExitOK, nil
+			return endChange(s, changed, err)
 		},
 	}
 }
@@ -168,11 +164,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 				return 0, err
 			}
 			changed, err := s.Stack().StateChanges().Import(ctx, args[0], src, describeInput(args[1]))
-			if err != nil {
-				return 0, err
-			}
-			showChanged(s, changed)
-			return cmdline.ExitOK, nil
+			return endChange(s, changed, err)
 		},
 	}
 }
