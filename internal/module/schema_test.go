@@ -73,6 +73,7 @@ var blockCases = map[string]blockCase{
 	}},
 	"output": {schema: "outputSchema", text: "output \"o\" {\n%s\n}", parts: map[string]string{
 		"value":         "value = 1",
+		"type":          "type = string",
 		"description":   "description = \"D\"",
 		"sensitive":     "sensitive = true",
 		"ephemeral":     "ephemeral = true",
