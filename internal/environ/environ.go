@@ -27,6 +27,11 @@ func Get(environ []string, name string) string {
 	return value
 }
 
+// Without returns an environment without a variable.
+func Without(environ []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, name+"=") })
+}
+
 // ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and
 // input values to the processes that it starts, and values may be secrets, which the children of
 // these inherit.

@@ -25,6 +25,13 @@ func TestLookUp(t *testing.T) {
 	}
 }
 
+func TestWithout(t *testing.T) {
+	given := []string{"A=1", "AB=2", "A=3=4", "B=A="}
+	if got := environ.Without(given, "A"); !slices.Equal(got, []string{"AB=2", "B=A="}) || given[0] != "A=1" {
+		t.Errorf("Without(A) = %q of %q", got, given)
+	}
+}
+
 func TestWithoutOwn(t *testing.T) {
 	given := []string{
 		"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace",

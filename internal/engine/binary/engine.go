@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -21,10 +22,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/once"
-	"github.com/cairnstacks/cairn/internal/providers"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -77,7 +80,7 @@ type Session struct {
 	workDir  string
 	runsDir  string
 	modules  *module.Loader
-	plugins  *providers.Pool
+	plugins  *instances.Pool
 	works    *engine.Works
 
 	installer     *install.Installer
@@ -179,6 +182,12 @@ func (e *Engine) open(opts engine.SessionOptions, at *install.Dir) (*Session, er
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
 	}
+	plugins, err := instances.New(instances.Options{
+		Environ: environ.Without(e.opts.Environ, plugin.ReattachVariable), CallTimeout: time.Minute, FunctionsOnly: true,
+	})
+	if err != nil {
+		return nil, err
+	}
 	e.opts.Shared.AllowProcesses(cmp.Or(max(opts.Parallelism, 0), engine.DefaultParallelism))
 	s := &Session{
 		binary: &command.Binary{
@@ -189,7 +198,7 @@ func (e *Engine) open(opts engine.SessionOptions, at *install.Dir) (*Session, er
 		workDir:  e.opts.WorkDir,
 		runsDir:  e.opts.RunsDir,
 		modules:  newLoader(e.info, stackDir, e.opts.Resolver, &e.opts.Shared.Modules),
-		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
+		plugins:  plugins,
 		works:    engine.NewWorks(opts.Parallelism),
 
 		shared:      e.opts.Shared,

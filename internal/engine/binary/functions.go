@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -25,7 +26,7 @@ func (e *Session) Functions(ctx context.Context, provider stackaddrs.Provider) (
 	if err != nil {
 		return nil, err
 	}
-	return e.plugins.Functions(ctx, program.Path)
+	return e.plugins.Functions(ctx, instances.Package{Address: provider, Program: program.Path})
 }
 
 // CallFunction implements [engine.FunctionCaller].
@@ -34,5 +35,5 @@ func (e *Session) CallFunction(ctx context.Context, provider stackaddrs.Provider
 	if err != nil {
 		return cty.NilVal, err
 	}
-	return e.plugins.Call(ctx, program.Path, name, args)
+	return e.plugins.CallFunction(ctx, instances.Package{Address: provider, Program: program.Path}, "", name, args)
 }

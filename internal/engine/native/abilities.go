@@ -6,7 +6,6 @@ package native
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
@@ -15,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
-	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -61,19 +59,9 @@ func (s *Session) schema(ctx context.Context, addr stackaddrs.Provider) (*schema
 	}
 	found, said := s.pool.Schema(ctx, pkg)
 	if said.HasErrors() {
-		return nil, firstError(said)
+		return nil, said.Err()
 	}
 	return found, nil
-}
-
-// firstError returns the first error of a provider.
-func firstError(said provider.Diagnostics) error {
-	for _, one := range said {
-		if one.Severity == provider.Error {
-			return fmt.Errorf("%s: %s", one.Summary, one.Detail)
-		}
-	}
-	return nil
 }
 
 // ProviderSchema implements [engine.Session].
@@ -108,11 +96,11 @@ func (s *Session) ResourceType(ctx context.Context, addr stackaddrs.Provider, mo
 
 // Functions implements [engine.FunctionCaller].
 func (s *Session) Functions(ctx context.Context, addr stackaddrs.Provider) (map[string]*engine.Function, error) {
-	found, err := s.schema(ctx, addr)
+	pkg, err := s.program(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
-	return found.Functions, nil
+	return s.pool.Functions(ctx, pkg)
 }
 
 // CallFunction implements [engine.FunctionCaller].
@@ -139,12 +127,7 @@ func (s *Session) callFunction(ctx context.Context, in *directory, call function
 			return cty.NilVal, err
 		}
 	}
-	lease, said := s.pool.UnconfiguredIn(ctx, pkg, workDir)
-	if said.HasErrors() {
-		return cty.NilVal, firstError(said)
-	}
-	defer lease.Release()
-	return lease.Provider.CallFunction(ctx, call.name, call.args)
+	return s.pool.CallFunction(ctx, pkg, workDir, call.name, call.args)
 }
 
 // ValidateModule implements [engine.Session].

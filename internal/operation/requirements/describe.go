@@ -6,7 +6,6 @@ package requirements
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
@@ -85,10 +84,5 @@ func (s *Stack) describe(ctx context.Context, pkg instances.Package, emptyDir st
 	}
 	defer func() { err = errors.Join(err, pool.Close()) }()
 	found, said := pool.Schema(ctx, pkg)
-	for _, one := range said {
-		if said.HasErrors() {
-			return nil, fmt.Errorf("%s: %s", one.Summary, one.Detail)
-		}
-	}
-	return found, nil
+	return found, said.Err()
 }

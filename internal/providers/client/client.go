@@ -88,7 +88,7 @@ func capabilities(deferralAllowed bool) *pluginv1.ClientCapabilities {
 // Stop implements [provider.Provider].
 func (c *Client) Stop(ctx context.Context) error {
 	var response pluginv1.StopResponse
-	if err := c.process.Invoke(ctx, 0, plugin.Stop, &pluginv1.Empty{}, &response); err != nil {
+	if err := c.process.Invoke(ctx, plugin.Stop, &pluginv1.Empty{}, &response); err != nil {
 		return err
 	}
 	if said := response.GetError(); said != "" {

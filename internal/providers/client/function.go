@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
@@ -20,34 +19,29 @@ import (
 
 // CallFunction implements [provider.Provider].
 func (c *Client) CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error) {
-	f, ok := c.schema.Functions[name]
+	signature, ok := c.schema.Functions[name]
 	if !ok {
 		return cty.NilVal, fmt.Errorf("provider %s has no function %q", c.address, name)
 	}
-	return CallFunction(ctx, c.process, 0, Function{Name: name, Signature: f}, args)
-}
-
-// Function is a function to call.
-type Function struct {
-	Name      string
-	Signature *engine.Function
-}
-
-// CallFunction calls a function in a process, which is ended after timeout unless that is 0. See
-// [engine.FunctionCaller].
-func CallFunction(ctx context.Context, process *plugin.Process, timeout time.Duration, f Function, args []cty.Value) (cty.Value, error) {
+	f := function{name, signature}
 	request, err := f.encode(args)
 	if err != nil {
 		return cty.NilVal, err
 	}
 	var response pluginv1.CallResponse
-	if err := process.Invoke(ctx, timeout, plugin.CallFunction, request, &response); err != nil {
+	if err := c.process.Invoke(ctx, plugin.CallFunction, request, &response); err != nil {
 		return cty.NilVal, FunctionError(err)
 	}
 	if failure := response.GetError(); failure != nil {
 		return cty.NilVal, decodeError(failure)
 	}
 	return f.decode(response.GetResult())
+}
+
+// function is a function to call.
+type function struct {
+	name      string
+	signature *engine.Function
 }
 
 // FunctionError returns the error of a function for one of a process.
@@ -61,15 +55,15 @@ func FunctionError(err error) error {
 	return err
 }
 
-func (f Function) encode(args []cty.Value) (*pluginv1.CallRequest, error) {
-	if n := len(args); n < len(f.Signature.Parameters) || n > len(f.Signature.Parameters) && f.Signature.Variadic == nil {
-		return nil, fmt.Errorf("%d arguments for function %q, which has %d parameters", n, f.Name, len(f.Signature.Parameters))
+func (f function) encode(args []cty.Value) (*pluginv1.CallRequest, error) {
+	if n := len(args); n < len(f.signature.Parameters) || n > len(f.signature.Parameters) && f.signature.Variadic == nil {
+		return nil, fmt.Errorf("%d arguments for function %q, which has %d parameters", n, f.name, len(f.signature.Parameters))
 	}
-	request := &pluginv1.CallRequest{Name: f.Name}
+	request := &pluginv1.CallRequest{Name: f.name}
 	for i, arg := range args {
-		encoded, err := ctymsgpack.Marshal(arg, f.Signature.Parameter(i).Type)
+		encoded, err := ctymsgpack.Marshal(arg, f.signature.Parameter(i).Type)
 		if err != nil {
-			return nil, fmt.Errorf("argument %d of function %q: %w", i, f.Name, err)
+			return nil, fmt.Errorf("argument %d of function %q: %w", i, f.name, err)
 		}
 		request.Arguments = append(request.Arguments, &pluginv1.DynamicValue{Msgpack: encoded})
 	}
@@ -77,15 +71,15 @@ func (f Function) encode(args []cty.Value) (*pluginv1.CallRequest, error) {
 }
 
 // decode returns the result, which other than all other values must not be absent.
-func (f Function) decode(encoded *pluginv1.DynamicValue) (cty.Value, error) {
-	result, err := decodeValue(encoded, f.Signature.Return)
+func (f function) decode(encoded *pluginv1.DynamicValue) (cty.Value, error) {
+	result, err := decodeValue(encoded, f.signature.Return)
 	if err == nil && len(encoded.GetMsgpack()) == 0 && len(encoded.GetJson()) == 0 {
 		err = errors.New("there is no value")
 	}
 	if err != nil {
 		return cty.NilVal, &engine.FunctionError{
 			Problem: fmt.Sprintf("The provider returned something that is not a %s. That is a mistake in the provider.",
-				f.Signature.Return.FriendlyName()),
+				f.signature.Return.FriendlyName()),
 			Said:     err.Error(),
 			Argument: -1,
 		}

@@ -122,7 +122,7 @@ func (h hostile) attach(t testing.TB, version int) *client.Client {
 	t.Helper()
 	h["GetProviderSchema"], h["GetSchema"] = oddSchema(), oddSchema()
 	process := h.serve(t, version)
-	answer, err := client.AskSchema(t.Context(), process, 0)
+	answer, err := client.AskSchema(t.Context(), process)
 	if err != nil {
 		t.Fatal(err)
 	}

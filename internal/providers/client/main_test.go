@@ -44,7 +44,7 @@ func start(t *testing.T, environ ...string) *client.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(process.End)
-	answer, err := client.AskSchema(t.Context(), process, 0)
+	answer, err := client.AskSchema(t.Context(), process)
 	if err != nil {
 		t.Fatal(err)
 	}

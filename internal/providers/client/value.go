@@ -100,7 +100,7 @@ func (x *exchange) invoke(ctx context.Context, request proto.Message, response a
 	if x.failed {
 		return
 	}
-	if err := x.client.process.Invoke(ctx, 0, x.method, request, response); err != nil {
+	if err := x.client.process.Invoke(ctx, x.method, request, response); err != nil {
 		x.fail(x.client.failed(ctx, x.method, err))
 		proto.Reset(response) // a part of it may have been decoded
 		return

@@ -36,4 +36,6 @@
 //	S9. A process without a configuration that nobody uses becomes the next configured one of its
 //	    package: after validation it goes on with the work. Requests that need no configuration,
 //	    and do no harm to one either, can be made to any process.
+//	S10. Functions are called in processes without a configuration. A process that exceeds the limit
+//	    of a pool on answers is ended, as if it had crashed.
 package instances

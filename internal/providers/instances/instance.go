@@ -52,7 +52,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 	for {
 		one, isNew, err := p.take(k)
 		if err != nil {
-			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but %s.", k.address, err)
+			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but %w.", k.address, err)
 		}
 		if isNew {
 			p.fill(ctx, k, one, start)
@@ -61,7 +61,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 		case <-one.ready:
 		case <-ctx.Done():
 			p.release(k, one, false)
-			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but that was given up: %s.", k.address, context.Cause(ctx))
+			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but that was given up: %w.", k.address, context.Cause(ctx))
 		}
 		switch {
 		case one.diags.HasErrors() && (isNew || !one.passing):
@@ -160,7 +160,7 @@ func (p *Pool) startProcess(ctx context.Context, pkg Package, workDir string) (*
 		workDir = p.emptyDir()
 	}
 	return plugin.Start(ctx, pkg.Program, plugin.Options{
-		Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log,
+		Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, CallTimeout: p.opts.CallTimeout, Log: p.opts.Log,
 	})
 }
 
@@ -182,11 +182,11 @@ func (p *Pool) emptyDir() string {
 }
 
 func notStarted(pkg Package, err error) provider.Diagnostics {
-	return provider.Errorf(Unstartable, "Provider %s was needed. %s", pkg.Address, err)
+	return provider.Errorf(Unstartable, "Provider %s was needed. %w", pkg.Address, err)
 }
 
 func noSchema(pkg Package, err error) provider.Diagnostics {
-	return provider.Errorf("Provider schema unavailable", "Provider %s was asked for its schema. %s", pkg.Address, err)
+	return provider.Errorf("Provider schema unavailable", "Provider %s was asked for its schema. %w", pkg.Address, err)
 }
 
 // startConfigured configures a process: the one without a configuration, if nobody uses that, or

@@ -45,6 +45,13 @@ type Options struct {
 	// StartTimeout is how long a process may take to start; 0 stands for a minute.
 	StartTimeout time.Duration
 
+	// CallTimeout is how long an answer may take before the process is ended; 0 stands for any time.
+	CallTimeout time.Duration
+
+	// FunctionsOnly is for a pool that is asked for functions alone: its schemas have nothing else, so
+	// that most providers need not be asked for the rest.
+	FunctionsOnly bool
+
 	// Log has the output of processes, and their calls. Nil stands for none. It belongs to the caller,
 	// which closes it after the pool.
 	Log *enginelog.Log

@@ -31,6 +31,10 @@ import (
 const serveVariable = "CAIRN_TEST_SERVE"
 
 func TestMain(m *testing.M) {
+	if behaviour := os.Getenv(behaviourVariable); behaviour != "" {
+		serveOdd(behaviour)
+		return
+	}
 	if os.Getenv(serveVariable) == "" {
 		goleak.VerifyTestMain(m)
 		return

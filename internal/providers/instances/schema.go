@@ -6,6 +6,7 @@ package instances
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/providers/client"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
@@ -13,6 +14,23 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
+
+// ReadSchema starts a provider that nobody shares, asks for its schemas, and ends it. Each answer
+// may take a minute. Warnings of the provider are dropped.
+//
+// Errors: those of [plugin.Start], [client.AskSchema] and [client.DecodeSchema].
+func ReadSchema(ctx context.Context, program string, environ []string) (*schema.Provider, error) {
+	process, err := plugin.Start(ctx, program, plugin.Options{Environ: environ, CallTimeout: time.Minute})
+	if err != nil {
+		return nil, err
+	}
+	defer process.End()
+	answer, err := client.AskSchema(ctx, process)
+	if err != nil {
+		return nil, err
+	}
+	return client.DecodeSchema(answer)
+}
 
 // errNotAsked says that no process has given its schemas yet.
 var errNotAsked = errors.New("no process was asked for the schemas")
@@ -71,11 +89,14 @@ func (p *Pool) schemaOf(ctx context.Context, pkg Package, process *plugin.Proces
 	if justAsked || found.Capabilities.SchemaOptional {
 		return found, nil
 	}
-	return found, process.Invoke(ctx, 0, plugin.GetSchema, &pluginv1.Empty{}, &pluginv1.Empty{}) // which does not decode the answer
+	return found, process.Invoke(ctx, plugin.GetSchema, &pluginv1.Empty{}, &pluginv1.Empty{}) // which does not decode the answer
 }
 
 func (p *Pool) askSchema(ctx context.Context, pkg Package, process *plugin.Process) (*schema.Provider, error) {
-	answer, err := client.AskSchema(ctx, process, 0)
+	if p.opts.FunctionsOnly {
+		return client.AskFunctions(ctx, process)
+	}
+	answer, err := client.AskSchema(ctx, process)
 	if err != nil {
 		return nil, err
 	}

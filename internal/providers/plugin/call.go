@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -35,34 +34,34 @@ type Error struct {
 // Error returns the whole message.
 func (e *Error) Error() string { return strings.TrimSpace(e.Problem + " " + e.Said) }
 
-// Invoke calls a method. After timeout, if it is not 0, the process is ended.
+// Invoke calls a method. If it takes longer than [Options.CallTimeout], the process is ended.
 //
 // Errors: [ErrUnimplemented]; an [*Error]; context.Cause(ctx), after which the process goes on.
-func (p *Process) Invoke(ctx context.Context, timeout time.Duration, method Method, request, response proto.Message) error {
+func (p *Process) Invoke(ctx context.Context, method Method, request, response proto.Message) error {
 	if p.log == nil {
-		return p.invoke(ctx, timeout, method, request, response)
+		return p.invoke(ctx, method, request, response)
 	}
 	call := p.logCall(method, request)
-	err := p.invoke(ctx, timeout, method, request, response)
+	err := p.invoke(ctx, method, request, response)
 	call.ended(response, err)
 	return err
 }
 
-func (p *Process) invoke(ctx context.Context, timeout time.Duration, method Method, request, response proto.Message) error {
+func (p *Process) invoke(ctx context.Context, method Method, request, response proto.Message) error {
 	if err := p.over(); err != nil {
 		return err
 	}
 	limited := ctx
-	if timeout > 0 {
+	if p.timeout > 0 {
 		var cancel context.CancelFunc
-		limited, cancel = context.WithTimeout(ctx, timeout)
+		limited, cancel = context.WithTimeout(ctx, p.timeout)
 		defer cancel()
 	}
 	err := p.conn.Invoke(limited, method.path(p.version), request, response, method.maxSize())
 	if err == nil {
 		return nil
 	}
-	return p.explain(ctx, limited, timeout, err)
+	return p.explain(ctx, limited, err)
 }
 
 func (m Method) maxSize() grpc.CallOption {
@@ -73,7 +72,8 @@ func (m Method) maxSize() grpc.CallOption {
 }
 
 // InvokeStream calls a method that answers with several messages, each of which is given to receive
-// before the next one is read. It ends with the last message, or when receive says that it is done.
+// before the next one is read. It ends with the last message, or when receive says that it is done,
+// and may take any time.
 //
 // Errors: those of Invoke.
 func (p *Process) InvokeStream(
@@ -109,7 +109,7 @@ func (p *Process) invokeStream(
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return p.explain(ctx, limited, 0, err)
+	return p.explain(ctx, limited, err)
 }
 
 // send sends the only request. The cause of a broken stream is found where the stream is read.
@@ -132,7 +132,7 @@ func (p *Process) over() error {
 
 // explain returns the error for one of gRPC. The first context is that of the caller, the second
 // has the timeout.
-func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, err error) error {
+func (p *Process) explain(ctx, limited context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -140,8 +140,8 @@ func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, e
 		return over
 	}
 	switch code := status.Code(err); {
-	case limited.Err() != nil || timeout > 0 && code == codes.DeadlineExceeded: // the other side knows the limit, too, and may notice first
-		late := p.finish(&Error{Problem: fmt.Sprintf("The provider's program %s did not answer within %s and was ended.", p.name, timeout)})
+	case limited.Err() != nil || p.timeout > 0 && code == codes.DeadlineExceeded: // the other side knows the limit, too, and may notice first
+		late := p.finish(&Error{Problem: fmt.Sprintf("The provider's program %s did not answer within %s and was ended.", p.name, p.timeout)})
 		p.End()
 		return late
 	case code == codes.Unimplemented:

@@ -38,6 +38,7 @@ type Options struct {
 	Dir          string         // the process works in; "" for that of this program
 	Environ      []string       // of the process; nil for none
 	StartTimeout time.Duration  // how long the process may take to start; 0 stands for a minute
+	CallTimeout  time.Duration  // how long an answer to [Process.Invoke] may take before the process is ended; 0 for any time
 	Log          *enginelog.Log // of the output of the process, and of calls; nil for none
 }
 
@@ -48,6 +49,7 @@ type Process struct {
 	conn    *grpc.ClientConn
 	client  *plugin.Client // nil for a process that somebody else has started
 	words   *lastWords
+	timeout time.Duration      // of calls; 0 for none
 	log     hclog.Logger       // nil for none
 	pid     string             // for that
 	release context.CancelFunc // of the context that ends the process
@@ -84,7 +86,7 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 	stop := context.AfterFunc(ctx, end)
 	defer stop()
 
-	p := &Process{name: filepath.Base(program), words: &lastWords{}, log: opts.Log.Core(), release: end}
+	p := &Process{name: filepath.Base(program), words: &lastWords{}, timeout: opts.CallTimeout, log: opts.Log.Core(), release: end}
 	if absolute, err := filepath.Abs(program); err == nil {
 		program = absolute // which does not depend on where the process works
 	}

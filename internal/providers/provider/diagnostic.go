@@ -27,6 +27,8 @@ type Diagnostic struct {
 	// Path is the place in the value that the call was about, as far as it is known; empty for the
 	// whole.
 	Path cty.Path
+
+	Cause error // with the text of the detail; nil for the provider's own
 }
 
 // Diagnostics are the problems of one call, in the order in which the provider gave them.
@@ -37,9 +39,24 @@ func (d Diagnostics) HasErrors() bool {
 	return slices.ContainsFunc(d, func(one Diagnostic) bool { return one.Severity == Error })
 }
 
-// Errorf returns one error about the whole value.
+// Err returns the first error, nil if there is none.
+func (d Diagnostics) Err() error {
+	i := slices.IndexFunc(d, func(one Diagnostic) bool { return one.Severity == Error })
+	switch {
+	case i < 0:
+		return nil
+	case d[i].Cause != nil:
+		return fmt.Errorf("%s: %w", d[i].Summary, d[i].Cause)
+	default:
+		return fmt.Errorf("%s: %s", d[i].Summary, d[i].Detail)
+	}
+}
+
+// Errorf returns one error about the whole value. An error among the arguments for a verb %w is
+// wrapped by that of [Diagnostics.Err].
 func Errorf(summary, detail string, args ...any) Diagnostics {
-	return Diagnostics{{Summary: summary, Detail: fmt.Sprintf(detail, args...)}}
+	err := fmt.Errorf(detail, args...)
+	return Diagnostics{{Summary: summary, Detail: err.Error(), Cause: err}}
 }
 
 // DeferredReason is why a provider has put something off.

@@ -6,14 +6,13 @@ package dependencies
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/cairnstacks/cairn/internal/providers"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/providers/builtin"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -96,11 +95,9 @@ func (s *Service) readSchema(ctx context.Context, cache *Cache, id release.ID) (
 	if err != nil {
 		return nil, err
 	}
-	return providers.ReadSchema(ctx, program, providers.Options{Environ: withTLS(s.opts.Environ)})
+	return instances.ReadSchema(ctx, program, withTLS(s.opts.Environ))
 }
 
 // withTLS returns an environment in which connections to providers are encrypted, as they always
 // are for clients of the API.
-func withTLS(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, plugin.NoTLSVariable+"=") })
-}
+func withTLS(env []string) []string { return environ.Without(env, plugin.NoTLSVariable) }

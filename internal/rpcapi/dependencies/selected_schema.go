@@ -9,7 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/cairnstacks/cairn/internal/providers"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
@@ -20,7 +20,7 @@ func (s Selected) ReadSchema(ctx context.Context, environ []string) (*schema.Pro
 	program, err := s.Executable()
 	if err == nil {
 		var found *schema.Provider
-		if found, err = providers.ReadSchema(ctx, program, providers.Options{Environ: withTLS(environ)}); err == nil {
+		if found, err = instances.ReadSchema(ctx, program, withTLS(environ)); err == nil {
 			return found, nil
 		}
 	}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package providers_test
+package instances_test
 
 import (
 	"context"
@@ -18,8 +18,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
-	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/internal/providers/builtin"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
 	"github.com/cairnstacks/cairn/internal/testenv"
@@ -157,7 +157,7 @@ func TestReadSchema(t *testing.T) {
 	want, mirror := schematest.Terraform(t)
 	for _, source := range []string{"cairnstacks/fake", "hashicorp/time"} {
 		t.Run(source, func(t *testing.T) {
-			got, err := providers.ReadSchema(t.Context(), programIn(t, mirror, source), providers.Options{})
+			got, err := instances.ReadSchema(t.Context(), programIn(t, mirror, source), os.Environ())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,7 +177,7 @@ func TestReadSchema(t *testing.T) {
 
 // Identities have versions and types.
 func TestReadSchemaIdentities(t *testing.T) {
-	got, err := providers.ReadSchema(t.Context(), programIn(t, testenv.FakeProviderMirror(t), "cairnstacks/fake"), providers.Options{})
+	got, err := instances.ReadSchema(t.Context(), programIn(t, testenv.FakeProviderMirror(t), "cairnstacks/fake"), os.Environ())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +191,7 @@ func TestReadSchemaIdentities(t *testing.T) {
 	}
 }
 
-// program returns that of the tests, which is a provider with the options of odd.
+// program returns that of the tests, which is a provider with the environment of odd.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -201,9 +201,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-func odd(behaviour string) providers.Options {
-	return providers.Options{Environ: append(os.Environ(), behaviourVariable+"="+behaviour)}
-}
+func odd(behaviour string) []string { return append(os.Environ(), behaviourVariable+"="+behaviour) }
 
 // The parts of a schema that differ in protocol 5 by their numbers are decoded, too.
 func (p *oddProvider) schema() *tfprotov5.GetProviderSchemaResponse {
@@ -250,7 +248,7 @@ func (p *oddProvider) GetResourceIdentitySchemas(
 }
 
 func TestReadSchemaVersion5(t *testing.T) {
-	got, err := providers.ReadSchema(t.Context(), program(t), odd("kind"))
+	got, err := instances.ReadSchema(t.Context(), program(t), odd("kind"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,7 +290,7 @@ func TestReadSchemaFailures(t *testing.T) {
 		"no plugin":       "could not be started",
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			if _, err := providers.ReadSchema(t.Context(), program(t), odd(behaviour)); err == nil || !strings.Contains(err.Error(), want) {
+			if _, err := instances.ReadSchema(t.Context(), program(t), odd(behaviour)); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
 		})
@@ -300,7 +298,7 @@ func TestReadSchemaFailures(t *testing.T) {
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := providers.ReadSchema(ctx, program(t), odd("silent at start")); err == nil || ctx.Err() == nil {
+		if _, err := instances.ReadSchema(ctx, program(t), odd("silent at start")); err == nil || ctx.Err() == nil {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package providers_test
+package instances_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/providers"
+	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -33,9 +33,13 @@ func programIn(t *testing.T, mirror, source string) string {
 	return found[0]
 }
 
-func newPool(t *testing.T, opts providers.Options) *providers.Pool {
+func newPool(t *testing.T, opts instances.Options) *instances.Pool {
 	t.Helper()
-	pool := providers.New(opts)
+	opts.FunctionsOnly = true
+	pool, err := instances.New(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
@@ -44,23 +48,19 @@ func newPool(t *testing.T, opts providers.Options) *providers.Pool {
 	return pool
 }
 
-// oddPool returns a pool and a program, which is that of the tests, that behaves like this as a
-// provider.
-func oddPool(t *testing.T, behaviour string, opts providers.Options) (*providers.Pool, string) {
+// oddPool returns a pool for functions, and the program of the tests as a provider with a
+// behaviour.
+func oddPool(t *testing.T, behaviour string, opts instances.Options) (*instances.Pool, instances.Package) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.Environ = append(os.Environ(), behaviourVariable+"="+behaviour)
-	return newPool(t, opts), program
+	opts.Environ = odd(behaviour)
+	return newPool(t, opts), instances.Package{Program: program(t)}
 }
 
 // Protocol 6, with the provider of package testprovider.
 func TestFakeProvider(t *testing.T) {
-	program := programIn(t, testenv.FakeProviderMirror(t), "cairnstacks/fake")
-	pool := newPool(t, providers.Options{})
-	functions, err := pool.Functions(t.Context(), program)
+	pkg := instances.Package{Program: programIn(t, testenv.FakeProviderMirror(t), "cairnstacks/fake")}
+	pool := newPool(t, instances.Options{})
+	functions, err := pool.Functions(t.Context(), pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,24 +81,24 @@ func TestFakeProvider(t *testing.T) {
 		cty.ObjectVal(map[string]cty.Value{"a": cty.UnknownVal(cty.Bool), "b": cty.SetVal([]cty.Value{cty.Zero})}),
 		cty.EmptyTupleVal,
 	} {
-		got, err := pool.Call(t.Context(), program, "echo", []cty.Value{value})
+		got, err := pool.CallFunction(t.Context(), pkg, "", "echo", []cty.Value{value})
 		if err != nil || !got.RawEquals(value) {
 			t.Errorf("echo(%#v) = %#v, %v", value, got, err)
 		}
 	}
-	if _, err := pool.Call(t.Context(), program, "echo", nil); err == nil {
+	if _, err := pool.CallFunction(t.Context(), pkg, "", "echo", nil); err == nil {
 		t.Error("echo() without an argument: no error")
 	}
-	if _, err := pool.Call(t.Context(), program, "shout", []cty.Value{cty.True}); err == nil {
+	if _, err := pool.CallFunction(t.Context(), pkg, "", "shout", []cty.Value{cty.True}); err == nil {
 		t.Error("shout(true), which there is not: no error")
 	}
 }
 
 // Protocol 5, with a provider as it is released.
 func TestTimeProvider(t *testing.T) {
-	program := programIn(t, testenv.TimeProviderMirror(t), "hashicorp/time")
-	pool := newPool(t, providers.Options{})
-	result, err := pool.Call(t.Context(), program, "rfc3339_parse", []cty.Value{cty.StringVal("2023-07-25T23:43:16Z")})
+	pkg := instances.Package{Program: programIn(t, testenv.TimeProviderMirror(t), "hashicorp/time")}
+	pool := newPool(t, instances.Options{})
+	result, err := pool.CallFunction(t.Context(), pkg, "", "rfc3339_parse", []cty.Value{cty.StringVal("2023-07-25T23:43:16Z")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,14 +106,14 @@ func TestTimeProvider(t *testing.T) {
 		t.Errorf("year = %#v, want 2023", year)
 	}
 	var failure *engine.FunctionError
-	_, err = pool.Call(t.Context(), program, "rfc3339_parse", []cty.Value{cty.StringVal("noon")})
+	_, err = pool.CallFunction(t.Context(), pkg, "", "rfc3339_parse", []cty.Value{cty.StringVal("noon")})
 	if !errors.As(err, &failure) || failure.Argument != 0 || failure.Problem != "" || !strings.Contains(failure.Said, "noon") {
 		t.Errorf("parsing \"noon\": %#v, want an error about the first argument", err)
 	}
 }
 
 func TestOddAnswers(t *testing.T) {
-	pool, program := oddPool(t, "odd", providers.Options{CallTimeout: time.Minute})
+	pool, pkg := oddPool(t, "odd", instances.Options{CallTimeout: time.Minute})
 	for name, want := range map[string]engine.FunctionError{
 		"fail":    {Said: "not this", Argument: 1},
 		"error":   {Problem: "failed", Said: "out of order", Argument: -1},
@@ -122,7 +122,7 @@ func TestOddAnswers(t *testing.T) {
 		"exit":    {Problem: "has crashed", Argument: -1},
 		"panic":   {Problem: "has crashed", Said: "Its last words were: panic: at the disco", Argument: -1},
 	} {
-		_, err := pool.Call(t.Context(), program, name, []cty.Value{cty.StringVal("x"), cty.StringVal("y")})
+		_, err := pool.CallFunction(t.Context(), pkg, "", name, []cty.Value{cty.StringVal("x"), cty.StringVal("y")})
 		var got *engine.FunctionError
 		if !errors.As(err, &got) {
 			t.Errorf("%s: error %v, want one of the provider", name, err)
@@ -133,7 +133,7 @@ func TestOddAnswers(t *testing.T) {
 			t.Errorf("%s: error %#v, want %#v", name, *got, want)
 		}
 	}
-	functions, err := pool.Functions(t.Context(), program)
+	functions, err := pool.Functions(t.Context(), pkg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,23 +143,23 @@ func TestOddAnswers(t *testing.T) {
 	}
 }
 
-func pidOf(t *testing.T, pool *providers.Pool, program string) string {
+func pidOf(t *testing.T, pool *instances.Pool, pkg instances.Package) string {
 	t.Helper()
-	pid, err := pool.Call(t.Context(), program, "pid", nil)
+	pid, err := pool.CallFunction(t.Context(), pkg, "", "pid", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return pid.AsBigFloat().String()
 }
 
-// One process serves all, at the same time too, until it crashes: then there is another (rule R2).
-func TestOneProcess(t *testing.T) {
-	pool, program := oddPool(t, "odd", providers.Options{})
+// One process serves all, at the same time too, until it crashes: then there is another (rule S4).
+func TestFunctionsOneProcess(t *testing.T) {
+	pool, pkg := oddPool(t, "odd", instances.Options{})
 	pids := make([]string, 8)
 	var all sync.WaitGroup
 	for i := range pids {
 		all.Go(func() {
-			if pid, err := pool.Call(t.Context(), program, "pid", nil); err == nil {
+			if pid, err := pool.CallFunction(t.Context(), pkg, "", "pid", nil); err == nil {
 				pids[i] = pid.AsBigFloat().String()
 			}
 		})
@@ -168,37 +168,37 @@ func TestOneProcess(t *testing.T) {
 	if pids = slices.Compact(pids); len(pids) != 1 || pids[0] == "" {
 		t.Fatalf("calls went to processes %q, want one", pids)
 	}
-	if _, err := pool.Call(t.Context(), program, "panic", nil); err == nil {
+	if _, err := pool.CallFunction(t.Context(), pkg, "", "panic", nil); err == nil {
 		t.Fatal("no error from a provider that panics")
 	}
-	if again := pidOf(t, pool, program); again == pids[0] {
+	if again := pidOf(t, pool, pkg); again == pids[0] {
 		t.Error("the process that has crashed still answers")
 	}
 }
 
 func TestHang(t *testing.T) {
-	pool, program := oddPool(t, "odd", providers.Options{CallTimeout: 3 * time.Second})
-	first := pidOf(t, pool, program)
-	_, err := pool.Call(t.Context(), program, "hang", nil)
+	pool, pkg := oddPool(t, "odd", instances.Options{CallTimeout: 3 * time.Second})
+	first := pidOf(t, pool, pkg)
+	_, err := pool.CallFunction(t.Context(), pkg, "", "hang", nil)
 	if err == nil || !strings.Contains(err.Error(), "did not answer within 3s and was ended") {
 		t.Errorf("error %v, want that the provider did not answer", err)
 	}
-	if again := pidOf(t, pool, program); again == first {
+	if again := pidOf(t, pool, pkg); again == first {
 		t.Error("the process that hung was not replaced")
 	}
 }
 
 // An interrupt ends waiting at once, and the process is none the worse.
 func TestInterruptedCall(t *testing.T) {
-	pool, program := oddPool(t, "odd", providers.Options{})
-	first := pidOf(t, pool, program)
+	pool, pkg := oddPool(t, "odd", instances.Options{})
+	first := pidOf(t, pool, pkg)
 	interrupted := errors.New("interrupted")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(100*time.Millisecond, func() { cancel(interrupted) })
-	if _, err := pool.Call(ctx, program, "hang", nil); !errors.Is(err, interrupted) {
+	if _, err := pool.CallFunction(ctx, pkg, "", "hang", nil); !errors.Is(err, interrupted) {
 		t.Errorf("error %v, want the cause of the interrupt", err)
 	}
-	if again := pidOf(t, pool, program); again != first {
+	if again := pidOf(t, pool, pkg); again != first {
 		t.Error("the process was replaced for nothing")
 	}
 }
@@ -210,22 +210,22 @@ func TestStartFailures(t *testing.T) {
 		"failing list":   "failed to list its functions. Storm. Come back tomorrow.",
 	} {
 		t.Run(behaviour, func(t *testing.T) {
-			pool, program := oddPool(t, behaviour, providers.Options{})
-			_, err := pool.Functions(t.Context(), program)
+			pool, pkg := oddPool(t, behaviour, instances.Options{})
+			_, err := pool.Functions(t.Context(), pkg)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want %q", err, want)
 			}
 		})
 	}
 	t.Run("silent", func(t *testing.T) {
-		pool, program := oddPool(t, "silent at start", providers.Options{StartTimeout: 200 * time.Millisecond})
-		if _, err := pool.Functions(t.Context(), program); err == nil || !strings.Contains(err.Error(), "it did not answer in time") {
+		pool, pkg := oddPool(t, "silent at start", instances.Options{StartTimeout: 200 * time.Millisecond})
+		if _, err := pool.Functions(t.Context(), pkg); err == nil || !strings.Contains(err.Error(), "it did not answer in time") {
 			t.Errorf("error %v, want that the program did not answer", err)
 		}
 	})
 	t.Run("missing", func(t *testing.T) {
-		pool := newPool(t, providers.Options{})
-		if _, err := pool.Functions(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil ||
+		pool := newPool(t, instances.Options{})
+		if _, err := pool.Functions(t.Context(), instances.Package{Program: filepath.Join(t.TempDir(), "none")}); err == nil ||
 			!strings.Contains(err.Error(), "could not be started") {
 			t.Errorf("error %v, want that the program could not be started", err)
 		}
@@ -235,17 +235,17 @@ func TestStartFailures(t *testing.T) {
 		if err := os.WriteFile(program, []byte(content), mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newPool(t, providers.Options{}).Functions(t.Context(), program); err == nil ||
+		if _, err := newPool(t, instances.Options{}).Functions(t.Context(), instances.Package{Program: program}); err == nil ||
 			!strings.Contains(err.Error(), "Its package is damaged, or is one for another platform") {
 			t.Errorf("a program of mode %s: error %v", mode, err)
 		}
 	}
 	t.Run("interrupted", func(t *testing.T) {
-		pool, program := oddPool(t, "silent at start", providers.Options{})
+		pool, pkg := oddPool(t, "silent at start", instances.Options{})
 		interrupted := errors.New("interrupted")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		time.AfterFunc(100*time.Millisecond, func() { cancel(interrupted) })
-		if _, err := pool.Functions(ctx, program); !errors.Is(err, interrupted) {
+		if _, err := pool.Functions(ctx, pkg); !errors.Is(err, interrupted) {
 			t.Errorf("error %v, want the cause of the interrupt", err)
 		}
 	})
@@ -253,19 +253,19 @@ func TestStartFailures(t *testing.T) {
 
 // Providers that want it are asked for their schema before anything else.
 func TestSchemaFirst(t *testing.T) {
-	pool, program := oddPool(t, "schema first", providers.Options{})
-	pidOf(t, pool, program)
+	pool, pkg := oddPool(t, "schema first", instances.Options{})
+	pidOf(t, pool, pkg)
 }
 
 func TestWithoutTLS(t *testing.T) {
 	t.Setenv("TF_DISABLE_PLUGIN_TLS", "1")
-	pool, program := oddPool(t, "odd", providers.Options{})
-	pidOf(t, pool, program)
+	pool, pkg := oddPool(t, "odd", instances.Options{})
+	pidOf(t, pool, pkg)
 }
 
-func TestClosed(t *testing.T) {
-	pool, program := oddPool(t, "odd", providers.Options{})
-	pid := pidOf(t, pool, program)
+func TestFunctionsClosed(t *testing.T) {
+	pool, pkg := oddPool(t, "odd", instances.Options{})
+	pid := pidOf(t, pool, pkg)
 	if err := pool.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestClosed(t *testing.T) {
 			t.Errorf("process %s is still there after Close: %v", pid, err)
 		}
 	}
-	if _, err := pool.Call(t.Context(), program, "pid", nil); err == nil {
+	if _, err := pool.CallFunction(t.Context(), pkg, "", "pid", nil); err == nil {
 		t.Error("a closed pool has started a process")
 	}
 }

@@ -1,14 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package providers_test
+package instances_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov5"
@@ -16,13 +15,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// behaviourVariable makes the program of the tests a provider that behaves like this.
+// behaviourVariable makes the program of the tests a provider with this behaviour.
 const behaviourVariable = "CAIRN_TEST_PROVIDER"
 
-func TestMain(m *testing.M) {
-	switch behaviour := os.Getenv(behaviourVariable); behaviour {
-	case "":
-		os.Exit(m.Run())
+func serveOdd(behaviour string) {
+	switch behaviour {
 	case "panic at start":
 		panic("no wish to start")
 	case "silent at start":
@@ -32,7 +29,7 @@ func TestMain(m *testing.M) {
 	default:
 		if err := tf5server.Serve("test", func() tfprotov5.ProviderServer { return &oddProvider{behaviour: behaviour} }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+			os.Exit(1) //nolint:forbidigo // this is the main function of a provider
 		}
 	}
 }
@@ -94,7 +91,7 @@ func (p *oddProvider) CallFunction(ctx context.Context, req *tfprotov5.CallFunct
 		case <-make(chan struct{}):
 		}
 	case "exit":
-		os.Exit(0)
+		os.Exit(0) //nolint:forbidigo // the provider ends in the middle of a call
 	case "fail":
 		second := int64(1)
 		return &tfprotov5.CallFunctionResponse{Error: &tfprotov5.FunctionError{Text: "not this", FunctionArgument: &second}}, nil
