@@ -19,7 +19,7 @@ var (
 		Attributes: schemaOf("count", "for_each", "provider").Attributes,
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "config"}},
 	}
-	triggerSchema = schemaOf("events", "condition", "actions")
+	triggerSchema = schemaOf("events", "condition", "actions", "on_failure")
 )
 
 func (d *decoder) action(block *hcl.Block) {
@@ -35,6 +35,7 @@ func (d *decoder) action(block *hcl.Block) {
 	if !d.declare("action", id, block.DefRange) {
 		return
 	}
+	d.since("1.14", "action blocks", block.DefRange)
 	content, diags := block.Body.Content(actionSchema)
 	d.add(diags)
 	d.repeat(content, &a.Repeat)
@@ -55,9 +56,13 @@ func (d *decoder) action(block *hcl.Block) {
 }
 
 func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
+	d.since("1.14", "action_trigger blocks", block.DefRange)
 	content, diags := block.Body.Content(triggerSchema)
 	d.add(diags)
 	trigger := &ActionTrigger{Condition: d.argument(content, "condition"), Range: block.DefRange}
+	if attr := content.Attributes["on_failure"]; attr != nil {
+		d.unsupported(attr.NameRange, "The native engine does not have the argument on_failure, which terraform has since 1.16.")
+	}
 	for _, expr := range d.triggerList(content, "events") {
 		event, ok := d.event(expr)
 		switch {
@@ -97,7 +102,9 @@ var triggerEvents = []engine.TriggerEvent{engine.BeforeCreate, engine.AfterCreat
 func (d *decoder) event(expr hcl.Expression) (engine.TriggerEvent, bool) {
 	event := engine.TriggerEvent(hcl.ExprAsKeyword(expr))
 	ok := slices.Contains(triggerEvents, event)
-	if !ok {
+	if event == "before_destroy" || event == "after_destroy" {
+		d.unsupported(expr.Range(), fmt.Sprintf("The native engine does not have the event %s, which terraform has since 1.16.", event))
+	} else if !ok {
 		d.problem(expr.Range(), "Invalid action trigger event", "The events are before_create, after_create, before_update and after_update, "+
 			"written without quotes.")
 	}

@@ -86,7 +86,7 @@ func TestWrongActions(t *testing.T) {
 		"actions = [action.a.b]":                                                       "Missing required argument",
 		"events = []\nactions = [action.a.b]":                                          "Empty action trigger",
 		"events = [after_create]\nactions = []":                                        "Empty action trigger",
-		"events = [after_destroy]\nactions = [action.a.b]":                             "Invalid action trigger event",
+		"events = [after_change]\nactions = [action.a.b]":                              "Invalid action trigger event",
 		"events = [\"created\"]\nactions = [action.a.b]":                               "Invalid action trigger event",
 		"events = after_create\nactions = [action.a.b]":                                "Invalid expression",
 		"events = [after_create]\nactions = [action.a]":                                "Invalid reference",

@@ -15,7 +15,7 @@ import (
 )
 
 var callSchema = &hcl.BodySchema{
-	Attributes: schemaOf("source", "version", "count", "for_each", "depends_on", "providers").Attributes,
+	Attributes: schemaOf("source", "version", "count", "for_each", "depends_on", "providers", "ignore_nested_deprecations").Attributes,
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "_"}, {Type: "lifecycle"}, {Type: "locals"}, {Type: "provider", LabelNames: []string{"type"}}},
 }
 
@@ -36,6 +36,9 @@ func (d *decoder) call(block *hcl.Block) {
 	d.report(diags)
 	d.source(call, content)
 	d.repeat(content, &call.Repeat)
+	if attr := content.Attributes["ignore_nested_deprecations"]; attr != nil {
+		d.unsupported(attr.NameRange, "The native engine does not have the argument ignore_nested_deprecations, which terraform has since 1.15.")
+	}
 	if attr := content.Attributes["providers"]; attr != nil {
 		d.passed(call, attr.Expr)
 	}

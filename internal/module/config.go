@@ -75,6 +75,8 @@ type Directory struct {
 	// HasRequiredProviders reports whether there is a required_providers block.
 	HasRequiredProviders bool
 
+	newer []newer // uses of what only newer versions of terraform have
+
 	strict hcl.Diagnostics // mistakes that an engine with a binary finds itself
 }
 

@@ -167,6 +167,9 @@ var onlyInTofu = []string{"base64gunzip", "cidrcontains", "urldecode"}
 func (d *decoder) found(f *refs.Finder) {
 	d.add(f.Diags)
 	for _, call := range f.Calls {
+		if strings.TrimPrefix(call.Name, "core::") == "convert" {
+			d.since("1.15", "the function convert", call.Range)
+		}
 		if slices.Contains(onlyInTofu, strings.TrimPrefix(call.Name, "core::")) {
 			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.",
 				call.Name))

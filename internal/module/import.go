@@ -36,6 +36,9 @@ func (d *decoder) imported(block *hcl.Block) {
 		i.Provider = &ImportProvider{Slot: slot, Range: attr.Expr.Range()}
 	}
 	i.ID, i.Identity, i.ForEach = d.argument(content, "id"), d.argument(content, "identity"), d.argument(content, "for_each")
+	if i.Identity != nil {
+		d.since("1.12", "identities in import blocks", content.Attributes["identity"].NameRange)
+	}
 	switch {
 	case i.ID == nil && i.Identity == nil:
 		d.missing(content, "id")

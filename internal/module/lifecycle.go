@@ -45,15 +45,19 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	}
 }
 
-// withoutTofu reports arguments that only OpenTofu has, and removes them.
+// withoutTofu reports arguments that the native engine does not have, and removes them.
 func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
 	if enabled := d.argument(content, "enabled"); enabled != nil {
 		repeat.Enabled = enabled
 	}
 	for _, header := range ofTofu.Attributes {
 		if attr := content.Attributes[header.Name]; attr != nil {
-			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has "+
-				"it: choose tofu.", attr.Name))
+			if attr.Name == "destroy" {
+				d.unsupported(attr.NameRange, "The native engine does not have the lifecycle argument destroy, which terraform has since 1.16.")
+			} else {
+				d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu "+
+					"has it: choose tofu.", attr.Name))
+			}
 			delete(content.Attributes, header.Name)
 		}
 	}

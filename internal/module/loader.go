@@ -31,9 +31,9 @@ type Options struct {
 	// takes no such request for its own.
 	Terraform string
 
-	// Actions is the version of terraform that a tree of modules may ask for instead if it has action
-	// blocks. Empty if there is none.
-	Actions string
+	// Oldest is the oldest version that modules may ask for, where the engine has the language of a
+	// range of versions; otherwise empty.
+	Oldest string
 
 	// EphemeralOutputs lets modules of components have ephemeral outputs, which terraform and tofu
 	// refuse in a root module.
@@ -58,7 +58,7 @@ type Options struct {
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
 	if info.Name == toolchain.Native {
-		options.Terraform, options.Actions, options.EphemeralOutputs = toolchain.NativeTerraform, toolchain.NativeActions, true
+		options.Terraform, options.Oldest, options.EphemeralOutputs = toolchain.NativeTerraform, toolchain.NativeOldest, true
 		return options
 	}
 	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {

@@ -540,15 +540,81 @@ func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 			t.Errorf("with version %q (-want +got):\n%s", version, diff)
 		}
 	}
-	// The engine that has actions of a later version takes modules for that, if they have actions.
-	later := Options{Terraform: "1.11.4", Actions: "1.14.0"}
-	for file, refused := range map[string]bool{"": true, "action \"x_y\" \"z\" {}\n": false} {
-		_, diags := load(t, map[string]string{
-			"m/main.tf":   "terraform {\n  required_version = \">= 1.14\"\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n",
-			"m/c/main.tf": "locals {}\n" + file,
-		}, later)
-		if diags.HasErrors() != refused {
-			t.Errorf("a module for 1.14 with %q: %v, want an error: %t", file, diags, refused)
+}
+
+// An engine with the language of several versions does a module as the newest one that it is for.
+func TestRangeOfVersions(t *testing.T) {
+	both := Options{Terraform: "1.16.0", Oldest: "1.11.0"}
+	for _, test := range []struct {
+		root, called string
+		want         string // "", "older", or the files of the errors
+	}{
+		{">= 1.0", ">= 1.3, < 2.0", ""},
+		{"~> 1.16", "", ""},
+		{"~> 1.16.2", "", ""},
+		{"1.16.7", "", ""},
+		{"> 1.16.0", "!= 1.16.1", ""},
+		{">= 1.12, < 1.16", "", ""}, // and may need something that 1.11 does not have
+		{"~> 1.13.0", "", ""},
+		{"= 1.14.3", "", ""},
+		{"> 1.11.4, < 1.12", "", "older"},
+		{"~> 1.11.0", "", "older"},
+		{"", "< 1.16", "older"},
+		{">= 1.5, < 1.15.3", ">= 1.11", "older"},
+		{"1.11.4", ">= 1.0", "older"},
+		{">= 1.17", ">= 1.0", "m/main.tf"},
+		{"~> 1.10.0", "< 1.0", "m/main.tf m/c/main.tf"},
+		{"~> 1.12.0", "~> 1.13.0", "m/main.tf m/c/main.tf"}, // of which each is right
+		{"~> 1.11.0", ">= 1.12", "m/main.tf"},
+	} {
+		require := func(constraint string) string {
+			if constraint == "" {
+				return ""
+			}
+			return "terraform {\n  required_version = \"" + constraint + "\"\n}\n"
+		}
+		tree, diags := load(t, map[string]string{
+			"m/main.tf": require(test.root) + "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": require(test.called) + "locals {}\n",
+		}, both)
+		var got []string
+		for _, diag := range diags {
+			got = append(got, diag.Subject.Filename)
+		}
+		if len(diags) == 0 && tree.Older != nil {
+			got = []string{"older"}
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%q with %q: %q, want %q", test.root, test.called, text, test.want)
+		}
+	}
+}
+
+// A module cannot use something that none of the versions has that it is for.
+func TestFeaturesOfNewerVersions(t *testing.T) {
+	const uses = "output \"o\" {\n  type  = string\n  value = convert(1, string)\n}\nimport {\n  to = a_b.c\n  identity = {}\n}\n" +
+		"action \"a_b\" \"c\" {}\nresource \"a_b\" \"c\" {}\n"
+	for constraint, want := range map[string][]string{
+		"":          nil,
+		">= 1.5":    nil,
+		"< 1.16":    {"m/c/main.tf:8"},
+		"~> 1.14.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:8"},
+		"~> 1.11.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:10", "m/c/main.tf:12", "m/c/main.tf:8"},
+	} {
+		required := "# any\n\n\n"
+		if constraint != "" {
+			required = "terraform {\n  required_version = \"" + constraint + "\"\n}\n"
+		}
+		dir := t.TempDir()
+		write(t, dir, map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": required + uses})
+		_, diags := NewLoader(Options{Base: dir, Terraform: "1.16.0", Oldest: "1.11.0"}).LoadStrict(filepath.Join(dir, "m"))
+		var got []string
+		for _, diag := range diags {
+			if diag.Summary == "Feature of a newer terraform" {
+				got = append(got, diag.Subject.Filename+":"+strconv.Itoa(diag.Subject.Start.Line))
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("for %q (-want +got):\n%s", constraint, diff)
 		}
 	}
 }
@@ -556,16 +622,17 @@ func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 // A constraint that is not a string of the usual form is one, or an error, with any engine.
 func TestOddVersionConstraints(t *testing.T) {
 	for odd, want := range map[string]string{
-		`"soon"`:      "Invalid version constraint",
-		`""`:          "Invalid version constraint",
-		`[">= 1.0"]`:  "Invalid version constraint",
-		`var.x`:       "Variables not allowed",
-		`2`:           "Unsupported Terraform version",
-		`1.5`:         "Unsupported Terraform version",
-		`"${1 + 1}"`:  "Unsupported Terraform version",
-		`null`:        "",
-		`">= 1.0"`:    "",
-		`">=1, != 2"`: "",
+		`"soon"`:         "Invalid version constraint",
+		`""`:             "Invalid version constraint",
+		`[">= 1.0"]`:     "Invalid version constraint",
+		`var.x`:          "Variables not allowed",
+		`2`:              "Unsupported Terraform version",
+		`1.5`:            "Unsupported Terraform version",
+		`"${1 + 1}"`:     "Unsupported Terraform version",
+		`"= 1.11.4-rc1"`: "Invalid version constraint",
+		`null`:           "",
+		`">= 1.0"`:       "",
+		`">=1, != 2"`:    "",
 	} {
 		_, diags := load(
 			t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"},

@@ -14,7 +14,7 @@ func TestOptionsOf(t *testing.T) {
 	for info, want := range map[engine.Info]module.Options{
 		{Name: "terraform", Version: "1.13.0"}: {Terraform: "1.13.0"},
 		{Name: "tofu", Version: "1.11.0"}:      {Tofu: true},
-		{Name: "native", Version: "1"}:         {Terraform: "1.11.4"}, // whatever its own version is
+		{Name: "native", Version: "1"}:         {Terraform: "1.16.0"}, // whatever its own version is
 		{}:                                     {},
 	} {
 		got := module.OptionsOf(info, "dir", nil)

@@ -30,6 +30,10 @@ type Tree struct {
 	// If there are any, loading the tree reports nothing else.
 	Unsupported hcl.Diagnostics
 
+	// Older is the constraint of a module on the version of terraform that excludes the newest one
+	// whose language the native engine has, so that it does them as the oldest does; nil without one.
+	Older *VersionConstraint
+
 	// DataProviders are the slots through which data sources of the tree are read.
 	DataProviders map[engine.ProviderSlot]bool
 
@@ -218,7 +222,7 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
 	tree.check()
-	if tree.Unsupported = l.unsupported(tree); tree.Unsupported.HasErrors() {
+	if tree.Unsupported = l.judgeVersions(tree); tree.Unsupported.HasErrors() {
 		return tree, tree.Unsupported
 	}
 	return tree, diags

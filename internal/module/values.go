@@ -18,11 +18,11 @@ import (
 
 var (
 	variableSchema = &hcl.BodySchema{
-		Attributes: schemaOf("type", "default", "description", "sensitive", "ephemeral", "nullable", "const").Attributes,
+		Attributes: schemaOf("type", "default", "description", "sensitive", "ephemeral", "nullable", "const", "deprecated").Attributes,
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "validation"}},
 	}
 	outputSchema = &hcl.BodySchema{
-		Attributes: schemaOf("value", "type", "description", "sensitive", "ephemeral", "depends_on").Attributes,
+		Attributes: schemaOf("value", "type", "description", "sensitive", "ephemeral", "depends_on", "deprecated").Attributes,
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}},
 	}
 	conditionSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{
@@ -56,6 +56,9 @@ func (d *decoder) variable(block *hcl.Block) {
 	d.report(decodeBool(content, "nullable", &v.Nullable))
 	d.report(decodeBool(content, "sensitive", &v.Sensitive))
 	d.report(decodeBool(content, "ephemeral", &v.Ephemeral))
+	if attr := content.Attributes["deprecated"]; attr != nil {
+		d.unsupported(attr.NameRange, "The native engine does not have deprecated variables, which terraform has since 1.15.")
+	}
 	var isConst bool
 	d.report(decodeBool(content, "const", &isConst))
 	if isConst {
@@ -182,10 +185,14 @@ func (d *decoder) output(block *hcl.Block) {
 	d.report(decodeBool(content, "sensitive", &out.Sensitive))
 	d.report(decodeBool(content, "ephemeral", &out.Ephemeral))
 	d.fixed(content, "description", &out.Description)
+	if attr := content.Attributes["deprecated"]; attr != nil {
+		d.unsupported(attr.NameRange, "The native engine does not have deprecated outputs, which terraform has since 1.15.")
+	}
 	if attr := content.Attributes["type"]; attr != nil {
 		// Of the ways to write a type that are older than type expressions, outputs have none.
 		ty, defaults, diags := typeexpr.TypeConstraintWithDefaults(attr.Expr)
 		d.add(diags)
+		d.since("1.15", "types of outputs", attr.NameRange)
 		if !diags.HasErrors() {
 			out.Type = &lang.Constraint{Type: ty, Defaults: defaults}
 		}

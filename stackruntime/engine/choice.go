@@ -46,6 +46,7 @@ const (
 	ReasonOfPlan        ReasonCode = "plan"                // it has made the plan that is applied
 	ReasonUsual         ReasonCode = "usual"               // nobody has said anything else
 	ReasonSupported     ReasonCode = "supported"           // it supports all that the module has
+	ReasonOlder         ReasonCode = "older_behaviour"     // it supports the module, as an older terraform does that the module asks for
 	ReasonFeature       ReasonCode = "unsupported_feature" // the one that is usual lacks something that the module has
 	ReasonProvider      ReasonCode = "unusable_provider"   // the one that is usual cannot start a provider
 	ReasonTofuFiles     ReasonCode = "tofu_files"          // the module has files that only tofu reads

@@ -24,12 +24,13 @@ type versionEngines struct {
 
 // versionEngine is an engine that is there.
 type versionEngine struct {
-	Name    string           `json:"name"` // empty for a program that is not an engine
-	Version string           `json:"version"`
-	Follows string           `json:"follows,omitempty"` // the version of terraform that it behaves like
-	Path    string           `json:"path,omitempty"`
-	Origin  toolchain.Origin `json:"origin,omitempty"`
-	Problem string           `json:"problem,omitempty"` // why it cannot be used
+	Name       string           `json:"name"` // empty for a program that is not an engine
+	Version    string           `json:"version"`
+	Follows    string           `json:"follows,omitempty"`     // the version of terraform that it behaves like
+	FollowsOld string           `json:"follows_old,omitempty"` // for modules that exclude that one
+	Path       string           `json:"path,omitempty"`
+	Origin     toolchain.Origin `json:"origin,omitempty"`
+	Problem    string           `json:"problem,omitempty"` // why it cannot be used
 }
 
 // versionModule is the engine of a module of the stack.
@@ -43,7 +44,10 @@ func newVersionEngines(choices *engines.Choices) *versionEngines {
 	why := document.NewEngine(choices.Native, choices.Reason).Reason
 	engines := &versionEngines{
 		Setting: choices.Setting, Reason: *why, Modules: []versionModule{},
-		Available: []versionEngine{{Name: choices.Native.Name, Version: choices.Native.Version, Follows: choices.Follows}},
+		Available: []versionEngine{{
+			Name: choices.Native.Name, Version: choices.Native.Version, Follows: choices.Follows,
+			FollowsOld: choices.FollowsOld,
+		}},
 	}
 	for _, c := range choices.Binaries {
 		one := versionEngine{Name: c.Info.Name, Version: c.Info.Version, Path: c.Path, Origin: c.Origin}
@@ -75,7 +79,7 @@ func showVersionEngines(s *session.Session, engines *versionEngines) error {
 	for _, e := range engines.Available {
 		place := e.Path
 		if e.Follows != "" {
-			place = "part of cairn, behaves like terraform " + e.Follows
+			place = fmt.Sprintf("part of cairn, behaves like terraform %s, or %s for modules that exclude it", e.Follows, e.FollowsOld)
 		}
 		if e.Problem != "" {
 			place += " (not usable: " + e.Problem + ")"

@@ -59,12 +59,12 @@ func (s *Session) choose(ctx context.Context, dir string) *choice {
 func (s *Session) decide(ctx context.Context, dir string) *choice {
 	why := s.assess(ctx, dir)
 	if why == nil {
-		return &choice{session: s.native, reason: supported}
+		return s.doneNatively(ctx, dir)
 	}
 	binary, err := s.binary(ctx)
 	switch {
 	case err != nil && why.Code == engine.ReasonProvider:
-		return &choice{session: s.native, reason: supported} // it describes the error best
+		return s.doneNatively(ctx, dir) // it describes the error best
 	case err != nil && why.Code == engine.ReasonTofuFiles:
 		return &choice{diags: forTofu(why, reason(err))}
 	case err != nil:
@@ -73,6 +73,17 @@ func (s *Session) decide(ctx context.Context, dir string) *choice {
 		return &choice{diags: forTofu(why, fmt.Sprintf("The binary that is used is %s %s.", binary.Info().Name, binary.Info().Version))}
 	}
 	return &choice{session: binary, reason: *why}
+}
+
+// doneNatively returns the choice of the native engine, which may say more about a module.
+func (s *Session) doneNatively(ctx context.Context, dir string) *choice {
+	made := &choice{session: s.native, reason: supported}
+	if chooser := s.native.Abilities().Chooser; chooser != nil {
+		if own, _ := chooser.Choice(ctx, dir); own.Reason != (engine.Reason{}) { //nolint:errcheck // there are none for a single engine
+			made.reason = own.Reason
+		}
+	}
+	return made
 }
 
 // assess returns why a module is to be left to the binary, or nil.

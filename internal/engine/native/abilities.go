@@ -21,7 +21,9 @@ import (
 
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s}
+	return engine.Abilities{
+		Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s, Chooser: s,
+	}
 }
 
 // Kept returns the components of applies of which something is kept in a directory of runs, as

@@ -14,6 +14,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -21,7 +23,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-var _ engine.Assessor = (*Session)(nil)
+var (
+	_ engine.Assessor = (*Session)(nil)
+	_ engine.Chooser  = (*Session)(nil)
+)
 
 // Assess implements [engine.Assessor].
 //
@@ -55,6 +60,25 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 		}
 	}
 	return nil
+}
+
+// Choice implements [engine.Chooser]: the engine, with the reason if the module asks for an older
+// behaviour.
+func (s *Session) Choice(_ context.Context, dir string) (engine.Choice, hcl.Diagnostics) {
+	return engine.Choice{Engine: s.info, Reason: s.behaviour(dir)}, nil
+}
+
+// behaviour returns why a module is done as an older terraform does it, or no reason.
+func (s *Session) behaviour(dir string) engine.Reason {
+	tree, _ := s.modules.Load(dir) //nolint:errcheck // describing the module reports them
+	if tree == nil || tree.Older == nil {
+		return engine.Reason{}
+	}
+	return engine.Reason{
+		Code: engine.ReasonOlder, Subject: tree.Older.Range.Ptr(),
+		Text: fmt.Sprintf("The native engine does the module as terraform %s does, as required_version excludes %s.",
+			module.Minor(toolchain.NativeOldest), module.Minor(toolchain.NativeTerraform)),
+	}
 }
 
 // firstSentence leaves out the advice about a problem.

@@ -134,7 +134,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, errors.Join(err, log.Close())
 	}
 	modules := module.NewLoader(module.Options{
-		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, Standalone: e.opts.Standalone,
+		Base: stackDir, Terraform: TerraformVersion, Oldest: toolchain.NativeOldest, Standalone: e.opts.Standalone,
 		EphemeralOutputs: !e.opts.Standalone,
 		Resolver:         e.opts.Resolver, Files: &e.opts.Shared.Modules,
 	})

@@ -60,7 +60,7 @@ func (s *Session) Plan(
 	}
 	// A provider repeats for each instance the diagnostics of validating the configuration.
 	diags = slices.Concat(warnings, identity.Without(secrets.Diagnostics(diags, nil, result.Changes, result.Drift), warnings))
-	result.Engine = s.info
+	result.Engine, result.Reason = s.info, s.behaviour(req.ModuleDir)
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		plan.Results = results.All()
 		if result.Plan, err = planned.Encode(plan); err != nil {

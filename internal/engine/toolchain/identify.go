@@ -29,14 +29,12 @@ const (
 	Terraform = "terraform"
 	Tofu      = "tofu"
 
-	// Native is no program: the engine that evaluates modules in this process. Modules may ask for
-	// terraform in the version NativeTerraform, which it behaves like.
+	// Native is no program: the engine that evaluates modules in this process. It behaves like
+	// terraform NativeTerraform, or like NativeOldest for modules that exclude that one. Modules may
+	// ask for any version from the one to the other.
 	Native          = "native"
-	NativeTerraform = "1.11.4"
-
-	// NativeActions is the version of terraform whose action blocks the native engine has. Modules
-	// with such blocks may ask for it.
-	NativeActions = "1.14.0"
+	NativeTerraform = "1.16.0"
+	NativeOldest    = "1.11.0"
 
 	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
 	TofuRegistry = "registry.opentofu.org"

@@ -4,6 +4,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -12,15 +13,17 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // Choices are the available engines, and the choice among them for each module.
 type Choices struct {
-	Native   engine.Info
-	Follows  string                 // the version of terraform that the native engine behaves like
-	Binaries []*toolchain.Candidate // in the order in which they are looked at
+	Native     engine.Info
+	Follows    string                 // the minor release of terraform that the native engine behaves like, and
+	FollowsOld string                 // for modules that exclude it
+	Binaries   []*toolchain.Candidate // in the order in which they are looked at
 
 	Setting string        // that leads to the engine
 	Reason  engine.Reason // for the setting
@@ -49,8 +52,9 @@ func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Ses
 		return nil, err
 	}
 	choices := &Choices{
-		Native: engine.Info{Name: Native, Version: native.Version}, Follows: native.TerraformVersion,
-		Binaries: all, Setting: kind, Reason: s.Reason(),
+		Native: engine.Info{Name: Native, Version: native.Version}, Follows: module.Minor(toolchain.NativeTerraform),
+		FollowsOld: module.Minor(toolchain.NativeOldest),
+		Binaries:   all, Setting: kind, Reason: s.Reason(),
 	}
 	if kind == "" {
 		if chosen == nil {
@@ -84,6 +88,7 @@ func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Ses
 		one := ModuleChoice{Source: sources[dir], Choice: engine.Choice{Engine: opened.Info(), Reason: choices.Reason}}
 		if abilities.Chooser != nil {
 			one.Choice, one.Diags = abilities.Chooser.Choice(ctx, dir)
+			one.Reason = cmp.Or(one.Reason, choices.Reason)
 		}
 		choices.Modules = append(choices.Modules, one)
 	}
