@@ -592,13 +592,13 @@ func TestRangeOfVersions(t *testing.T) {
 // A module cannot use something that none of the versions has that it is for.
 func TestFeaturesOfNewerVersions(t *testing.T) {
 	const uses = "output \"o\" {\n  type  = string\n  value = convert(1, string)\n}\nimport {\n  to = a_b.c\n  identity = {}\n}\n" +
-		"action \"a_b\" \"c\" {}\nresource \"a_b\" \"c\" {}\n"
+		"action \"a_b\" \"c\" {}\nresource \"a_b\" \"c\" {}\nvariable \"v\" {\n  deprecated = \"\"\n}\n"
 	for constraint, want := range map[string][]string{
 		"":          nil,
 		">= 1.5":    nil,
 		"< 1.16":    {"m/c/main.tf:8"},
-		"~> 1.14.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:8"},
-		"~> 1.11.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:10", "m/c/main.tf:12", "m/c/main.tf:8"},
+		"~> 1.14.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:15", "m/c/main.tf:8"},
+		"~> 1.11.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:10", "m/c/main.tf:12", "m/c/main.tf:15", "m/c/main.tf:8"},
 	} {
 		required := "# any\n\n\n"
 		if constraint != "" {

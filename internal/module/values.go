@@ -57,7 +57,10 @@ func (d *decoder) variable(block *hcl.Block) {
 	d.report(decodeBool(content, "sensitive", &v.Sensitive))
 	d.report(decodeBool(content, "ephemeral", &v.Ephemeral))
 	if attr := content.Attributes["deprecated"]; attr != nil {
-		d.unsupported(attr.NameRange, "The native engine does not have deprecated variables, which terraform has since 1.15.")
+		d.since("1.15", "deprecated variables", attr.NameRange)
+		if message := d.deprecated(attr); !d.override { // terraform ignores it in override files
+			v.Deprecated = message
+		}
 	}
 	var isConst bool
 	d.report(decodeBool(content, "const", &isConst))
@@ -84,6 +87,21 @@ func (d *decoder) variable(block *hcl.Block) {
 		}
 		v.Validations = append(v.Validations, d.condition(nested))
 	}
+}
+
+// deprecated decodes a message about a deprecation, which can be empty.
+func (d *decoder) deprecated(attr *hcl.Attribute) *string {
+	value, diags := attr.Expr.Value(nil)
+	d.add(diags)
+	switch {
+	case diags.HasErrors():
+		return nil
+	case value.Type() != cty.String || value.IsNull():
+		d.problem(attr.Expr.Range(), "Invalid argument value", fmt.Sprintf("The argument %q must be a string: the message about the "+
+			"deprecation.", attr.Name))
+		return nil
+	}
+	return new(value.AsString())
 }
 
 // quotedType reports types that are written as strings, as a language of long ago had them.
@@ -186,6 +204,7 @@ func (d *decoder) output(block *hcl.Block) {
 	d.report(decodeBool(content, "ephemeral", &out.Ephemeral))
 	d.fixed(content, "description", &out.Description)
 	if attr := content.Attributes["deprecated"]; attr != nil {
+		d.deprecated(attr)
 		d.unsupported(attr.NameRange, "The native engine does not have deprecated outputs, which terraform has since 1.15.")
 	}
 	if attr := content.Attributes["type"]; attr != nil {

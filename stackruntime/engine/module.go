@@ -52,6 +52,9 @@ type Variable struct {
 	Ephemeral bool
 	Range     hcl.Range
 
+	// Deprecated is the message for who gives the variable a value; nil if it is not deprecated.
+	Deprecated *string
+
 	// Defaults are those of optional attributes in Type; nil when there are none.
 	Defaults *typeexpr.Defaults
 }

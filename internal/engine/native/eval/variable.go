@@ -48,8 +48,22 @@ func (v *Variable) Check(ctx context.Context) {
 		if _, diag := v.accept(given, at); diag != nil {
 			v.module.eval.Diagnostics.Add(diag)
 		}
+		v.warnDeprecated(given, at.Range)
 	}
 	v.validate(ctx)
+}
+
+// warnDeprecated reports a value that a call gives to a deprecated variable.
+func (v *Variable) warnDeprecated(given cty.Value, at hcl.Range) {
+	if v.config.Deprecated == nil || given == cty.NilVal {
+		return
+	}
+	if bare, _ := given.Unmark(); bare.IsKnown() && bare.IsNull() {
+		return
+	}
+	v.module.eval.Diagnostics.Add(&hcl.Diagnostic{
+		Severity: hcl.DiagWarning, Summary: "Deprecated variable got a value", Detail: *v.config.Deprecated, Subject: &at,
+	})
 }
 
 // isOf reports whether a condition is about the variable.

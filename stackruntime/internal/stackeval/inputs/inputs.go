@@ -167,6 +167,11 @@ func (s Set) FromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnos
 			diags = diags.Append(diag)
 			return expr.Placeholder(v.Type.WithoutOptionalAttributesDeep())
 		}
+		if v.Deprecated != nil && given[v.Name] != cty.NilVal && !IsNull(given[v.Name]) {
+			warning := problemWith(v.Name, result, "Deprecated variable got a value", *v.Deprecated)
+			warning.Severity = hcl.DiagWarning
+			diags = diags.Append(warning)
+		}
 		return converted.WithMarks(outer)
 	})
 	values, moreDiags := s.checkEphemeral(values, result)
