@@ -81,7 +81,7 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 	}
 	targets := make(map[stackaddrs.ResourceInstance]eval.Place, len(places))
 	for _, at := range places {
-		addr, ok := i.address(ctx, p, at)
+		addr, ok := i.address(ctx, at)
 		if !ok {
 			return nil
 		}
@@ -96,7 +96,7 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 }
 
 // address returns the address that an object gets.
-func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (stackaddrs.ResourceInstance, bool) {
+func (i *importBlock) address(ctx context.Context, at eval.Place) (stackaddrs.ResourceInstance, bool) {
 	module, key := i.module.Addr, stackaddrs.NoKey
 	for n, step := range i.config.Steps {
 		key = stackaddrs.NoKey
