@@ -124,6 +124,10 @@ func (m *Module) expand(ctx context.Context, known *memo[Expansion], b block) (E
 	switch {
 	case m.Addr.HasWildcard():
 		return unknownInstances(b.Repeat), true
+	case b.Enabled != nil: // of tofu, and refused as such: only other mistakes are looked for
+		x := unknownInstances(b.Repeat)
+		x.Keys = singleKey
+		return x, true
 	case b.Repeat == (module.Repeat{}):
 		return Expansion{Keys: singleKey}, true
 	}
