@@ -188,7 +188,7 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, from *impo
 		if t.Identity == nil {
 			return named, false, p.badImport(config, "Unknown identity", "Objects of "+t.Name+" have no identity to be imported by. Use an ID.")
 		}
-		identity = importType(t)
+		identity = t.ImportIdentity()
 	}
 	value, ok := from.module.ImportName(ctx, config, identity, at)
 	switch {
@@ -198,20 +198,6 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, from *impo
 		return resource.Imported{Identity: value}, true, true
 	}
 	return resource.Imported{ID: value.AsString(), Identity: cty.NilVal}, true, true
-}
-
-// importType returns the type of identities in configurations, where some attributes can be
-// missing.
-func importType(t *resource.Target) cty.Type {
-	types := make(map[string]cty.Type, len(t.Identity.Attributes))
-	var optional []string
-	for _, attr := range t.Identity.Attributes {
-		types[attr.Name] = attr.Type
-		if !attr.RequiredForImport {
-			optional = append(optional, attr.Name)
-		}
-	}
-	return cty.ObjectWithOptionalAttrs(types, optional)
 }
 
 // checkImports reports objects that would become those of instances that there are not.

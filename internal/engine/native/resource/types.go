@@ -31,6 +31,20 @@ type Type struct {
 // Null returns the value that stands for no object.
 func (t *Type) Null() cty.Value { return cty.NullVal(t.Object) }
 
+// ImportIdentity returns the type of identities in import blocks, where some attributes can be
+// missing. It is for types whose objects have an identity.
+func (t *Type) ImportIdentity() cty.Type {
+	types := make(map[string]cty.Type, len(t.Identity.Attributes))
+	var optional []string
+	for _, attr := range t.Identity.Attributes {
+		types[attr.Name] = attr.Type
+		if !attr.RequiredForImport {
+			optional = append(optional, attr.Name)
+		}
+	}
+	return cty.ObjectWithOptionalAttrs(types, optional)
+}
+
 // Types are resource types, each made once for all callers. The zero value has none. Safe for
 // concurrent use.
 type Types struct {

@@ -102,5 +102,24 @@ func (c *checker) importName(ctx context.Context, m *eval.Module, i *module.Impo
 			return
 		}
 	}
-	m.ImportName(ctx, i, cty.DynamicPseudoType, at)
+	m.ImportName(ctx, i, c.importIdentity(m, i), at)
+}
+
+// importIdentity returns the type of the identity of an imported object, dynamic where that is not
+// known, or where only planning finds that there is none.
+func (c *checker) importIdentity(m *eval.Module, i *module.Import) cty.Type {
+	in := m.Config
+	for _, step := range i.Block.Module.Path() {
+		if in = in.Children[step.Name]; in == nil {
+			return cty.DynamicPseudoType
+		}
+	}
+	if r := in.Resources[i.Block.Resource]; r != nil {
+		if p := c.Schemas.Schema(r.ProviderAddr); p != nil {
+			if ty := c.Options.Types.Of(r.ProviderAddr, p, r.Addr); ty != nil && ty.Identity != nil {
+				return ty.ImportIdentity()
+			}
+		}
+	}
+	return cty.DynamicPseudoType
 }
