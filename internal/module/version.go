@@ -94,10 +94,12 @@ func (l *Loader) judgeVersions(tree *Tree) hcl.Diagnostics {
 	}
 	accepted := []*version.Version{current, current.Core()}
 	if oldest, err := version.NewVersion(l.opts.Oldest); err == nil {
-		accepted = between(oldest, current, wanted)
+		if accepted = patches(current); !allAccept(wanted, accepted[0]) { // as nearly all modules do
+			accepted = between(oldest, current, wanted)
+		}
 	}
 	for _, one := range accepted {
-		if !slices.ContainsFunc(wanted, func(d demand) bool { return !d.constraints.Check(one) }) {
+		if allAccept(wanted, one) {
 			l.judgeFeatures(tree, one, wanted)
 			return nil
 		}
@@ -158,6 +160,11 @@ func olderOnly(constraints version.Constraints, newest *version.Version) bool {
 type demand struct {
 	VersionConstraint
 	constraints version.Constraints
+}
+
+// allAccept reports whether a version satisfies all constraints.
+func allAccept(wanted []demand, one *version.Version) bool {
+	return !slices.ContainsFunc(wanted, func(d demand) bool { return !d.constraints.Check(one) })
 }
 
 func demandsOf(tree *Tree) []demand {
