@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package failure makes diagnostics of failures outside of the configuration: in files, in the
-// environment, in requests.
+// Package failure makes diagnostics: of failures outside of the configuration, in files, in the
+// environment, in requests, and of mistakes at a place in it.
 //
 // A summary is fixed text of two to six words; the detail is whole sentences with the fault, the
 // work that was done, and the remedy. Details name no option of a command line: callers of
@@ -29,6 +29,20 @@ func New(summary, detail string, args ...any) *hcl.Diagnostic {
 // Warning is [New] with less severity.
 func Warning(summary, detail string, args ...any) *hcl.Diagnostic {
 	diag := New(summary, detail, args...)
+	diag.Severity = hcl.DiagWarning
+	return diag
+}
+
+// At returns an error diagnostic about a place in the configuration.
+func At(place hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	diag := New(summary, detail, args...)
+	diag.Subject = &place
+	return diag
+}
+
+// WarningAt is [At] with less severity.
+func WarningAt(place hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
+	diag := At(place, summary, detail, args...)
 	diag.Severity = hcl.DiagWarning
 	return diag
 }

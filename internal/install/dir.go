@@ -102,14 +102,9 @@ func Changes(before, after map[stackaddrs.Provider]string) []engine.LockChange {
 
 // OutOfDate reports the changes that a lock file would need and must not have.
 func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Outdated provider lock file",
-		Detail: fmt.Sprintf("%s is not to be changed, and does not fit the requirements of the stack: %s. "+
-			"Have it changed where that is allowed, and commit the file.",
-			locks.FileName, describeChanges(changes)),
-		Extra: fault.LockFileUnusable,
-	}
+	return failure.WithCode(fault.LockFileUnusable, failure.New("Outdated provider lock file",
+		"%s is not to be changed, and does not fit the requirements of the stack: %s. Have it changed where that is allowed, and commit the "+
+			"file.", locks.FileName, describeChanges(changes)))
 }
 
 func describeChanges(changes []engine.LockChange) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -39,10 +40,7 @@ func (i *Installer) overridden(config *cliconfig.Installation, supplied []stacka
 	if len(lines) == 0 {
 		return nil
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Provider development overrides",
-		Detail: "Providers are in development (dev_overrides), as your CLI configuration says:" + strings.Join(lines, "") +
-			"\n\nThey may behave as no released version does, and a state that they have written may be one that released versions cannot read.",
-	}}
+	return hcl.Diagnostics{failure.Warning("Provider development overrides",
+		"Providers are in development (dev_overrides), as your CLI configuration says:%s\n\nThey may behave as no released version does, and a "+
+			"state that they have written may be one that released versions cannot read.", strings.Join(lines, ""))}
 }

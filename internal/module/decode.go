@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
@@ -109,19 +110,17 @@ func (d *decoder) add(diags hcl.Diagnostics) { d.strict = append(d.strict, diags
 
 // problem adds an error for the strict check.
 func (d *decoder) problem(at hcl.Range, summary, detail string) {
-	d.strict = append(d.strict, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	d.strict = append(d.strict, failure.At(at, summary, "%s", detail))
 }
 
 // warn adds a warning.
 func (d *decoder) warn(at hcl.Range, summary, detail string) {
-	d.strict = append(d.strict, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
+	d.strict = append(d.strict, failure.WarningAt(at, summary, "%s", detail))
 }
 
 // unsupported notes a feature of the language that the native engine lacks (rule D6).
 func (d *decoder) unsupported(at hcl.Range, detail string) {
-	d.dir.Unsupported = append(d.dir.Unsupported, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at,
-	})
+	d.dir.Unsupported = append(d.dir.Unsupported, failure.At(at, "Unsupported module feature", "%s", detail))
 }
 
 // declare notes a block with a name. It reports false if the block is not to be decoded: as another

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -131,11 +132,7 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 	display := l.display(filepath.Join(dir, name))
 	source, err := l.readFile(filepath.Join(dir, name))
 	if err != nil {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unreadable module file",
-			Detail:   "The file " + display + " of a module cannot be read: " + err.Error() + ".",
-		}}
+		return nil, hcl.Diagnostics{failure.New("Unreadable module file", "The file %s of a module cannot be read: %s.", display, err)}
 	}
 	return l.opts.Files.parse(name, display, source)
 }

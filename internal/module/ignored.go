@@ -8,13 +8,15 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // A part of a module that is no mistake, and has no effect, is a warning: it would be taken for a
 // part of the module otherwise.
 
 func ignored(at hcl.Range, summary, detail string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
+	return failure.WarningAt(at, summary, "%s", detail)
 }
 
 func startOf(file string) hcl.Range {

@@ -6,7 +6,6 @@ package module
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -156,9 +156,5 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 }
 
 func noModule(display, reason string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "No module at this source",
-		Detail:   fmt.Sprintf("The directory %s is not a module. %s", display, reason),
-	}
+	return failure.New("No module at this source", "The directory %s is not a module. %s", display, reason)
 }

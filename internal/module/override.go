@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
@@ -95,12 +96,8 @@ func missingIn(content *hcl.BodyContent, schema *hcl.BodySchema) hcl.Diagnostics
 	var diags hcl.Diagnostics
 	for _, attr := range schema.Attributes {
 		if attr.Required && content.Attributes[attr.Name] == nil {
-			diags = append(diags, &hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Missing required argument",
-				Detail:   "This block needs the argument \"" + attr.Name + "\".",
-				Subject:  content.MissingItemRange.Ptr(),
-			})
+			diags = append(diags, failure.At(content.MissingItemRange, "Missing required argument",
+				"This block needs the argument %q.", attr.Name))
 		}
 	}
 	return diags

@@ -15,6 +15,7 @@ import (
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -100,13 +101,8 @@ func checkLocalName(name string, at hcl.Range) *hcl.Diagnostic {
 	default:
 		return nil
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid provider local name",
-		Detail: fmt.Sprintf("%q cannot be the local name of a provider: %s. Give it another name, and refer to the "+
-			"provider by that.", name, why),
-		Subject: &at,
-	}
+	return failure.At(at, "Invalid provider local name",
+		"%q cannot be the local name of a provider: %s. Give it another name, and refer to the provider by that.", name, why)
 }
 
 func (d *decoder) requirement(attr *hcl.Attribute) *Requirement {
@@ -191,7 +187,7 @@ func (d *decoder) aliases(r *Requirement, localName string, expr hcl.Expression)
 }
 
 func (d *decoder) invalidRequirement(at hcl.Range, detail string) {
-	d.report(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid provider requirement", Detail: detail, Subject: &at}})
+	d.report(hcl.Diagnostics{failure.At(at, "Invalid provider requirement", "%s", detail)})
 }
 
 var (
@@ -233,25 +229,15 @@ func (d *decoder) provider(block *hcl.Block) {
 		d.dir.Providers[i].Refs = append(d.dir.Providers[i].Refs, provider.Refs...)
 		d.dir.Providers[i].Version = cmp.Or(provider.Version, d.dir.Providers[i].Version)
 	case !diags.HasErrors():
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Duplicate provider configuration",
-			Detail: fmt.Sprintf("There is a provider block for %s at %s. Configurations of one provider "+
-				"differ by alias.", provider.Slot, d.dir.Providers[i].Range),
-			Subject: block.DefRange.Ptr(),
-		})
+		diags = diags.Append(failure.At(block.DefRange, "Duplicate provider configuration",
+			"There is a provider block for %s at %s. Configurations of one provider differ by alias.", provider.Slot, d.dir.Providers[i].Range))
 	}
 	d.report(diags)
 }
 
 func invalidAlias(at hcl.Range, alias string) hcl.Diagnostics {
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid provider alias",
-		Detail: fmt.Sprintf("%q cannot be an alias: names begin with a letter or an underscore, and go on with letters, digits, "+
-			"underscores and dashes.", alias),
-		Subject: &at,
-	}}
+	return hcl.Diagnostics{failure.At(at, "Invalid provider alias",
+		"%q cannot be an alias: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", alias)}
 }
 
 func isEmpty(body hcl.Body) bool {
@@ -287,12 +273,8 @@ func (d *decoder) usedSlot(attr *hcl.Attribute, block *hcl.Block) (slot engine.P
 func decodeSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) {
 	slot, ok := slotOf(expr)
 	if !ok {
-		return engine.ProviderSlot{}, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid provider reference",
-			Detail:   "A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.",
-			Subject:  expr.Range().Ptr(),
-		}}
+		return engine.ProviderSlot{}, hcl.Diagnostics{failure.At(expr.Range(), "Invalid provider reference",
+			"A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.")}
 	}
 	if invalid := checkLocalName(slot.LocalName, expr.Range()); invalid != nil {
 		return engine.ProviderSlot{}, hcl.Diagnostics{invalid}

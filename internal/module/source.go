@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -178,5 +179,5 @@ func unresolved(call *Call, err error) *hcl.Diagnostic {
 }
 
 func sourceError(call *Call, summary, detail string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: call.SourceRange.Ptr()}
+	return failure.At(call.SourceRange, summary, "%s", detail)
 }

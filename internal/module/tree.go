@@ -5,13 +5,13 @@ package module
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -259,14 +259,8 @@ func (f *follower) followCall(caller *Node, call *Call) hcl.Diagnostics {
 	tree := f.tree
 	if len(tree.Nodes) == maxCalls {
 		f.full = true
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Too many module calls",
-			Detail: fmt.Sprintf("The module calls more than %d others, by way of those that it calls. Modules that call another one "+
-				"several times multiply: "+
-				"use for_each or count, whose instances do not count.", maxCalls),
-			Subject: call.SourceRange.Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(call.SourceRange, "Too many module calls", "The module calls more than %d others, by way of those "+
+			"that it calls. Modules that call another one several times multiply: use for_each or count, whose instances do not count.", maxCalls)}
 	}
 	node, diag := f.target(caller, call)
 	if diag != nil {
@@ -276,12 +270,8 @@ func (f *follower) followCall(caller *Node, call *Call) hcl.Diagnostics {
 	path := node.Dir
 	if reachedFrom(caller, path) {
 		tree.Cycle = true
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Recursive module call",
-			Detail:   fmt.Sprintf("Module call %q leads back to a module that it is called from.", call.Name),
-			Subject:  call.SourceRange.Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(call.SourceRange, "Recursive module call",
+			"Module call %q leads back to a module that it is called from.", call.Name)}
 	}
 	dir, diags := f.directory(path)
 	if dir == nil {
@@ -327,15 +317,8 @@ func reachedFrom(node *Node, path string) bool {
 func configuredInRoot(root *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, provider := range root.Providers {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Modules used by components cannot configure providers",
-			Detail: fmt.Sprintf(
-				"Remove this block, declare the provider in the stack and pass it in the component's providers argument as %s.",
-				provider.Slot,
-			),
-			Subject: provider.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(provider.Range, "Modules used by components cannot configure providers",
+			"Remove this block, declare the provider in the stack and pass it in the component's providers argument as %s.", provider.Slot))
 	}
 	return diags
 }
@@ -343,12 +326,8 @@ func configuredInRoot(root *Directory) hcl.Diagnostics {
 func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, at := range root.ConstVariables {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Constant variables cannot be used here",
-			Detail:   "The inputs of a component are not known when its module is loaded. Remove the const argument.",
-			Subject:  at.Ptr(),
-		})
+		diags = diags.Append(failure.At(at, "Constant variables cannot be used here",
+			"The inputs of a component are not known when its module is loaded. Remove the const argument."))
 	}
 	diags = diags.Extend(root.withoutValues()) // but its backend is for users that run the module without a stack
 	return diags.Extend(root.withoutWorkspace())
@@ -359,13 +338,8 @@ func ephemeralOutputs(root *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(root.Outputs)) {
 		if output := root.Outputs[name]; output.Ephemeral {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Ephemeral output not allowed here",
-				Detail: fmt.Sprintf("The binary is given the module of a component as the root module, whose outputs cannot be "+
-					"ephemeral, as %q is. Use the native engine, or remove the argument ephemeral.", name),
-				Subject: output.Range.Ptr(),
-			})
+			diags = diags.Append(failure.At(output.Range, "Ephemeral output not allowed here", "The binary is given the module of a component as "+
+				"the root module, whose outputs cannot be ephemeral, as %q is. Use the native engine, or remove the argument ephemeral.", name))
 		}
 	}
 	return diags
@@ -377,13 +351,9 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 		if provider.Proxy {
 			continue
 		}
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Modules used by components cannot configure providers",
-			Detail: "This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a " +
-				"version that takes its provider configurations from its caller.",
-			Subject: provider.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(provider.Range, "Modules used by components cannot configure providers",
+			"This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a version that "+
+				"takes its provider configurations from its caller."))
 	}
 	diags = diags.Extend(dir.WithoutBackends("cloud")) // of a backend, terraform says so itself
 	return diags.Extend(dir.withoutWorkspace())

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -132,12 +133,7 @@ func decodeBool(content *hcl.BodyContent, name string, target *bool) hcl.Diagnos
 		return diags
 	}
 	if value.IsNull() || gohcl.DecodeExpression(attr.Expr, nil, target).HasErrors() {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid argument value",
-			Detail:   fmt.Sprintf("The argument %q must be true or false.", name),
-			Subject:  attr.Expr.Range().Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(attr.Expr.Range(), "Invalid argument value", "The argument %q must be true or false.", name)}
 	}
 	return nil
 }

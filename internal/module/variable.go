@@ -4,13 +4,12 @@
 package module
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -62,12 +61,8 @@ func convertDefault(variable *engine.Variable, value cty.Value, diags *hcl.Diagn
 	}
 	converted, err := bounds.Convert(value, variable.Type)
 	if err != nil {
-		*diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid default value for variable",
-			Detail:   fmt.Sprintf("The default of variable %q does not fit its type: %s.", variable.Name, err),
-			Subject:  subject.Ptr(),
-		})
+		*diags = diags.Append(failure.At(subject, "Invalid default value for variable",
+			"The default of variable %q does not fit its type: %s.", variable.Name, err))
 		return cty.UnknownVal(variable.Type.WithoutOptionalAttributesDeep())
 	}
 	return converted

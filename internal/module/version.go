@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
@@ -33,12 +34,8 @@ func (d *decoder) requiredVersion(attr *hcl.Attribute) {
 		return
 	}
 	if constraints, err := version.NewConstraint(text); err == nil && slices.ContainsFunc(constraints, (*version.Constraint).Prerelease) {
-		d.report(hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid version constraint",
-			Detail:   "A constraint on the version of terraform cannot name a pre-release: those count as the release that they come before.",
-			Subject:  attr.Range.Ptr(),
-		}})
+		d.report(hcl.Diagnostics{failure.At(attr.Range, "Invalid version constraint",
+			"A constraint on the version of terraform cannot name a pre-release: those count as the release that they come before.")})
 		return
 	}
 	if d.override {
@@ -59,12 +56,8 @@ func decodeConstraint(expr hcl.Expression) (string, hcl.Diagnostics) {
 		_, err = version.NewConstraint(text.AsString())
 	}
 	if err != nil {
-		return "", hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid version constraint",
-			Detail:   "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".",
-			Subject:  expr.Range().Ptr(),
-		}}
+		return "", hcl.Diagnostics{failure.At(expr.Range(), "Invalid version constraint",
+			"This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".")}
 	}
 	return text.AsString(), nil
 }
@@ -138,12 +131,8 @@ func (l *Loader) judgeFeatures(tree *Tree, newest *version.Version, wanted []dem
 	}
 	for _, use := range uses {
 		if newest.LessThan(version.Must(version.NewVersion(use.since))) {
-			tree.strict = append(tree.strict, &hcl.Diagnostic{
-				Severity: hcl.DiagError, Summary: "Feature of a newer terraform",
-				Detail: fmt.Sprintf("terraform has %s since version %s, and the module, or one that it calls or is called by, is for "+
-					"older ones only: see required_version.", use.feature, use.since),
-				Subject: use.at.Ptr(),
-			})
+			tree.strict = append(tree.strict, failure.At(use.at, "Feature of a newer terraform", "terraform has %s since version %s, and the "+
+				"module, or one that it calls or is called by, is for older ones only: see required_version.", use.feature, use.since))
 		}
 	}
 }

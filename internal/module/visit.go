@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -71,13 +72,8 @@ func (d *Directory) addWorkspaceUses(file *File) {
 func (d *Directory) withoutWorkspace() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, at := range d.WorkspaceUses {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Workspace name not available",
-			Detail: "A component has no workspace. Give the module a variable for the distinction that the name made, and let the component " +
-				"set it.",
-			Subject: at.Ptr(),
-		})
+		diags = diags.Append(failure.At(at, "Workspace name not available",
+			"A component has no workspace. Give the module a variable for the distinction that the name made, and let the component set it."))
 	}
 	return diags
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -151,12 +152,7 @@ func (p *parser) fail(step int, detail string) {
 	if step < len(p.traversal) {
 		subject = p.traversal[step].SourceRange()
 	}
-	p.diags = hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid reference",
-		Detail:   detail,
-		Subject:  &subject,
-	}}
+	p.diags = hcl.Diagnostics{failure.At(subject, "Invalid reference", "%s", detail)}
 }
 
 // InTraversals parses traversals, and omits those that are no references.
