@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -33,8 +34,7 @@ func (s *Session) begin(ctx context.Context, id engine.WorkID, observe engine.Ob
 }
 
 func notBegun(err error) hcl.Diagnostics {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Interrupted work", Detail: "It was stopped before it began: " +
-		err.Error() + "."}}
+	return hcl.Diagnostics{failure.New("Interrupted work", "It was stopped before it began: %s.", err)}
 }
 
 // Plan implements [engine.Session].

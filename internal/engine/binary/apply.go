@@ -171,12 +171,8 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 		if problem == nil {
 			continue
 		}
-		diag := &hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Input changed since planning",
-			Detail: fmt.Sprintf("The value of input %q of %s can't be used with the plan: %s. Plan again.", name,
-				a.stored.meta.Component, problem),
-		}
+		diag := failure.New("Input changed since planning",
+			"The value of input %q of %s can't be used with the plan: %s. Plan again.", name, a.stored.meta.Component, problem)
 		if variable := a.tree.Module.Variables[name]; variable != nil {
 			diag.Subject = variable.Range.Ptr()
 		}

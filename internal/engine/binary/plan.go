@@ -400,7 +400,7 @@ func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 	if tail := command.LastLines(outcome.Stderr, 20); tail != "" {
 		detail += " Its last words were:\n\n" + tail
 	}
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
+	return failure.New(summary, "%s", detail)
 }
 
 // addRemedies adds the remedies for errors that only occur because the whole stack is planned at

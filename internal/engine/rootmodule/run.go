@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/process"
 )
@@ -105,9 +106,7 @@ func (w *Work) either(ctx context.Context, args []string, summary string) error 
 	}
 	err := w.printing(ctx, args)
 	if _, failed := errors.AsType[*process.ExitError](err); failed {
-		w.printed = append(w.printed, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: summary, Detail: "The command " + strings.Join(args, " ") + " has failed, and says why in its output.",
-		})
+		w.printed = append(w.printed, failure.New(summary, "The command %s has failed, and says why in its output.", strings.Join(args, " ")))
 	}
 	return err
 }

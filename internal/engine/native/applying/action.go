@@ -6,12 +6,12 @@ package applying
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -106,12 +106,8 @@ func (a *applier) wanted(ctx context.Context, s *step, t *resource.Target, i *pl
 	trigger := t.Config().ActionTriggers[i.Trigger.Block]
 	holds, known, ok := t.Resource.Triggers(ctx, trigger, at)
 	if ok && !known {
-		return false, a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid action trigger condition",
-			Detail:   "Whether " + i.Addr.String() + " is to be invoked is still not known, although all that the condition depends on is done.",
-			Subject:  trigger.Condition.Range().Ptr(),
-		})
+		return false, a.eval.Diagnostics.AddTo(t.Address, failure.At(trigger.Condition.Range(), "Invalid action trigger condition",
+			"Whether %s is to be invoked is still not known, although all that the condition depends on is done.", i.Addr))
 	}
 	return holds, ok
 }
@@ -119,10 +115,8 @@ func (a *applier) wanted(ctx context.Context, s *step, t *resource.Target, i *pl
 func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i *planned.Invocation, caller *eval.Caller) bool {
 	declared := t.Resource.Module.Action(i.Addr.Type, i.Addr.Name)
 	if declared == nil {
-		return a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Planned action not declared",
-			Detail: "The plan invokes " + i.Addr.String() + ", which the configuration does not declare. Plan again.",
-		})
+		return a.eval.Diagnostics.AddTo(t.Address, failure.New("Planned action not declared",
+			"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
 	}
 	action, ok := a.rt.Action(ctx, declared, i.Addr.Key, t, caller)
 	if !ok {

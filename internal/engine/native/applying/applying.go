@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/promising"
@@ -65,8 +66,7 @@ type Journal interface {
 func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnostics) {
 	before, err := state.Read(req.Planned.RefreshedState)
 	if err != nil {
-		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state in the plan cannot be used: " +
-			err.Error() + "."}}
+		return nil, hcl.Diagnostics{failure.New("Unreadable state", "The state in the plan cannot be used: %s.", err)}
 	}
 	a := newApplier(req, before)
 	if !a.acceptInputs() {
@@ -89,7 +89,7 @@ func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnost
 		return struct{}{}, nil
 	})
 	if err != nil {
-		a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Interrupted apply", Detail: err.Error() + "."})
+		a.eval.Diagnostics.Add(failure.New("Interrupted apply", "%s.", err))
 	}
 	return a.result()
 }
@@ -179,10 +179,8 @@ func (a *applier) acceptInputs() bool {
 			continue
 		}
 		if err := engine.CheckRefines(planned, final); err != nil {
-			ok = a.eval.Diagnostics.Add(&hcl.Diagnostic{
-				Severity: hcl.DiagError, Summary: "Inconsistent input value",
-				Detail: "The variable \"" + name + "\" does not have the value for which the plan was made: " + err.Error() + ".",
-			})
+			ok = a.eval.Diagnostics.Add(failure.New("Inconsistent input value",
+				"The variable %q does not have the value for which the plan was made: %s.", name, err))
 		}
 	}
 	return ok

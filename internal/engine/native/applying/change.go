@@ -6,12 +6,11 @@ package applying
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -70,10 +69,8 @@ func (a *applier) resource(ctx context.Context, addr stackaddrs.ResourceInstance
 }
 
 func (a *applier) notDeclared(addr stackaddrs.ResourceInstance) bool {
-	return a.eval.Diagnostics.AddTo(addr.String(), &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Planned resource not declared",
-		Detail: "The plan changes " + addr.String() + ", which the configuration does not declare now that all values are known. Plan again.",
-	})
+	return a.eval.Diagnostics.AddTo(addr.String(), failure.New("Planned resource not declared",
+		"The plan changes %s, which the configuration does not declare now that all values are known. Plan again.", addr))
 }
 
 // check checks the conditions of an instance whose object stays as it is.

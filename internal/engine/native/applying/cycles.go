@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -44,12 +45,9 @@ func CheckOrder(plan *planned.Plan, refreshed engine.State, graph *deps.Graph) h
 			names = append(names, s.name())
 		}
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "Circular dependency",
-		Detail: "These changes wait for each other: " + strings.Join(names, ", ") + ". Objects that are created before their predecessors are " +
-			"destroyed, by create_before_destroy or because of what depends on them, cannot be mixed in this way with others. Change them in two " +
-			"steps.",
-	}}
+	return hcl.Diagnostics{failure.New("Circular dependency",
+		"These changes wait for each other: %s. Objects that are created before their predecessors are destroyed, by create_before_destroy or "+
+			"because of what depends on them, cannot be mixed in this way with others. Change them in two steps.", strings.Join(names, ", "))}
 }
 
 // cycleOf returns steps that wait for each other, in the order in which they do, or nil.

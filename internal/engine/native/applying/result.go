@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -56,7 +57,7 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	result.Outputs, result.Ephemeral = a.eval.Root().SplitOutputs(outputs)
 	doc, err := a.now.Document(state.Finish{Outputs: a.stored(declared), Checks: result.Checks})
 	if err != nil {
-		a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
+		a.eval.Diagnostics.Add(failure.New("Unusable state", "%s.", err))
 	} else {
 		result.State = doc.Bytes()
 	}

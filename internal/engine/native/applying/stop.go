@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -45,11 +44,7 @@ func (a *applier) stop(ctx context.Context) {
 	close(a.stopped)
 	for _, p := range asked {
 		if err := p.Stop(ctx); err != nil {
-			a.eval.Diagnostics.Add(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "Provider not stopped",
-				Detail:   "A provider could not be asked to end its work soon: " + err.Error() + ".",
-			})
+			a.eval.Diagnostics.Add(failure.Warning("Provider not stopped", "A provider could not be asked to end its work soon: %s.", err))
 		}
 	}
 }
@@ -85,7 +80,7 @@ func (a *applier) notBegun() {
 			text.WriteString("\n  - invoke " + i.Addr.String() + " for " + s.change.Addr.String())
 		}
 	}
-	a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Apply stopped", Detail: text.String()})
+	a.eval.Diagnostics.Add(failure.New("Apply stopped", "%s", text.String()))
 }
 
 func (s *step) described() string {

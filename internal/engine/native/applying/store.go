@@ -4,10 +4,9 @@
 package applying
 
 import (
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -17,10 +16,7 @@ import (
 func (a *applier) store(t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	entry, err := t.Entry(o, deposed)
 	if err != nil {
-		return a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unstorable object",
-			Detail: err.Error() + ".",
-		})
+		return a.eval.Diagnostics.AddTo(t.Address, failure.New("Unstorable object", "%s.", err))
 	}
 	a.now.Set(entry)
 	return a.pass(t.Addr, deposed, &entry)
@@ -62,10 +58,8 @@ func (a *applier) unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs
 
 // recorded reports the error of the journal, if there is one.
 func (a *applier) recorded(addr stackaddrs.ResourceInstance, err error) bool {
-	return err == nil || a.eval.Diagnostics.AddTo(addr.String(), &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Unusable apply journal",
-		Detail: "The work on " + addr.String() + " could not be recorded: " + err.Error() + ".",
-	})
+	return err == nil || a.eval.Diagnostics.AddTo(addr.String(), failure.New("Unusable apply journal",
+		"The work on %s could not be recorded: %s.", addr, err))
 }
 
 // announce passes on the differences between the state of the plan and the one before it.

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -29,12 +30,8 @@ func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks,
 		return a.decodeBlocks(blocks, content.MissingItemRange)
 	}
 	if a.Required {
-		return cty.UnknownVal(a.ty), hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Missing required argument",
-			Detail:   fmt.Sprintf("This block needs the argument %q.", a.Name),
-			Subject:  content.MissingItemRange.Ptr(),
-		}}
+		return cty.UnknownVal(a.ty), hcl.Diagnostics{failure.At(content.MissingItemRange, "Missing required argument",
+			"This block needs the argument %q.", a.Name)}
 	}
 	return cty.NullVal(a.ty), nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // blocks are all blocks of one name in a body, those of dynamic blocks in their places.
@@ -62,7 +64,7 @@ func (d *Decoder) notGenerated(block *hcl.Block) *hcl.Diagnostic {
 			detail = fmt.Sprintf("%q is an argument here, which has its value from an expression: %s = ...", name, name)
 		}
 	}
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported block type", Detail: detail, Subject: block.LabelRanges[0].Ptr()}
+	return failure.At(block.LabelRanges[0], "Unsupported block type", "%s", detail)
 }
 
 // add adds a block. One in a body that is not known makes all of its name unknown.
@@ -164,7 +166,7 @@ func (g *generator) readLabels(ty *blockType, attr *hcl.Attribute, missing hcl.R
 }
 
 func wrong(summary, detail string, at hcl.Range) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: at.Ptr()}
+	return failure.At(at, summary, "%s", detail)
 }
 
 // collection returns the collection that blocks are made for: not null, and iterable if it is

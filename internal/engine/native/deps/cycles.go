@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // Cycles reports objects that depend on themselves, all of a cycle in one diagnostic. Evaluation
@@ -118,12 +120,8 @@ func (g *Graph) cycle(members []int32) *hcl.Diagnostic {
 	for _, object := range objects {
 		fmt.Fprintf(&lines, "\n  %s, at %s:%d", object.text, object.at.Filename, object.at.Start.Line)
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Circular dependency",
-		Detail:   "Each of these objects depends on all of them, itself included, so that there is none to begin with:" + lines.String(),
-		Subject:  &objects[0].at,
-	}
+	return failure.At(objects[0].at, "Circular dependency",
+		"Each of these objects depends on all of them, itself included, so that there is none to begin with:%s", lines.String())
 }
 
 func compareRanges(a, b hcl.Range) int {

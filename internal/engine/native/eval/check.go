@@ -6,8 +6,7 @@ package eval
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -29,11 +28,8 @@ func (c *Check) Run(ctx context.Context) {
 		c.Module.eval.Checks.Record(of.kind, of.block, of.object, status, message)
 		if ok && status == engine.CheckUnknown && c.Module.eval.opts.Conditions != IgnoreConditions && c.Module.eval.opts.Phase == Plan &&
 			!c.Module.eval.Checks.lacksData(of.object) {
-			c.Module.eval.Diagnostics.Add(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning, Summary: "Check block assertion known after apply",
-				Detail:  "The condition depends on values that are known after apply only.",
-				Subject: rule.Condition.Range().Ptr(),
-			})
+			c.Module.eval.Diagnostics.Add(failure.WarningAt(rule.Condition.Range(), "Check block assertion known after apply",
+				"The condition depends on values that are known after apply only."))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/promising"
@@ -44,7 +45,7 @@ func (d *Diagnostics) Add(diags ...*hcl.Diagnostic) bool {
 
 // Problem adds an error about a place, and returns false.
 func (d *Diagnostics) Problem(at hcl.Range, summary, detail string) bool {
-	return d.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	return d.Add(failure.At(at, summary, "%s", detail))
 }
 
 // DidYouMean offers the nearest of some names in a sentence with a space before it; "" if none is

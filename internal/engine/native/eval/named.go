@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -73,9 +74,7 @@ func (m *Module) named(
 	}
 	if traversal == nil || !allowed(&ref) || ref.Subject.Kind == refs.Action && len(ref.Rest)+len(part) > 0 ||
 		!onlyKeys(expr.Refs, ref.Subject) {
-		return ref, named, m.eval.Diagnostics.AddTo(at.Resource, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: expr.Range().Ptr(),
-		})
+		return ref, named, m.eval.Diagnostics.AddTo(at.Resource, failure.At(expr.Range(), summary, "%s", detail))
 	}
 	if key == nil {
 		return ref, Named{Key: ref.Key, All: ref.Key == stackaddrs.NoKey, Part: ref.Rest}, true

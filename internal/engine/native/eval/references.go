@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -17,9 +18,7 @@ import (
 
 // reject reports a wrong reference.
 func (s *scope) reject(ref *refs.Reference, summary, detail string) bool {
-	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: ref.Range.Ptr(),
-	})
+	return s.module.eval.Diagnostics.AddTo(s.at.Resource, failure.At(ref.Range, summary, "%s", detail))
 }
 
 // undeclared reports a reference to an object that the module does not declare. Others are the

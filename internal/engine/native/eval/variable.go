@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -61,9 +62,7 @@ func (v *Variable) warnDeprecated(given cty.Value, at hcl.Range) {
 	if bare, _ := given.Unmark(); bare.IsKnown() && bare.IsNull() {
 		return
 	}
-	v.module.eval.Diagnostics.Add(&hcl.Diagnostic{
-		Severity: hcl.DiagWarning, Summary: "Deprecated variable got a value", Detail: *v.config.Deprecated, Subject: &at,
-	})
+	v.module.eval.Diagnostics.Add(failure.WarningAt(at, "Deprecated variable got a value", "%s", *v.config.Deprecated))
 }
 
 // isOf reports whether a condition is about the variable.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -274,11 +275,8 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		Doubts:    doubts.addresses(),
 	}
 	if !l.finished {
-		result.Diagnostics = hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Component partly applied",
-			Detail:   "The program that applied " + start.Component + " has ended before it was done.",
-		}}
+		result.Diagnostics = hcl.Diagnostics{failure.New("Component partly applied",
+			"The program that applied %s has ended before it was done.", start.Component)}
 	}
 	result.Diagnostics = append(result.Diagnostics, doubts.explain()...)
 	l.replay(after, observe)

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -183,11 +184,7 @@ func (r *Result) Diagnostics() hcl.Diagnostics {
 	for i, b := range r.Blocked {
 		names[i] = fmt.Sprintf("  - %s could not move to %s", b.From, b.To)
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Blocked moves",
-		Detail: "Some objects were to get the addresses of others that exist, and have stayed where they were:\n" + strings.Join(names, "\n") +
-			"\n\nThe plan treats them as objects with their old addresses. " +
-			"Give the objects that are in the way other addresses, or remove them, and plan again.",
-	}}
+	return hcl.Diagnostics{failure.Warning("Blocked moves", "Some objects were to get the addresses of others that exist, and have stayed "+
+		"where they were:\n%s\n\nThe plan treats them as objects with their old addresses. Give the objects that are in the way other "+
+		"addresses, or remove them, and plan again.", strings.Join(names, "\n"))}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -38,7 +39,7 @@ func checkEach(statements []*Statement) hcl.Diagnostics {
 
 func (s *Statement) check() hcl.Diagnostics {
 	fail := func(summary, detail string, subject hcl.Range) hcl.Diagnostics {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: subject.Ptr()}}
+		return hcl.Diagnostics{failure.At(subject, summary, "%s", detail)}
 	}
 	switch {
 	case (s.From.Resource == nil) != (s.To.Resource == nil):
@@ -87,9 +88,7 @@ func (k *knownMoves) add(s *Statement, from, to pattern, name func(module.MoveEn
 			"that %s does%s.", name(s.To), place(earlier.Range), endString(earlier.From), earlier.where())
 	}
 	if detail != "" {
-		return &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Contradictory moves", Detail: detail + " Remove one of the blocks.", Subject: s.Range.Ptr(),
-		}
+		return failure.At(s.Range, "Contradictory moves", "%s Remove one of the blocks.", detail)
 	}
 	k.from[start], k.to[end] = knownMove{s, end}, knownMove{s, start}
 	return nil
@@ -127,14 +126,8 @@ func (s *Statements) stillDeclaredError(statement *Statement, in stackaddrs.Modu
 	if what == "" {
 		return nil
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Moved object still declared",
-		Detail: fmt.Sprintf("%s is said to have moved to %s, but the configuration still declares it. Remove the block that declares it, "+
-			"or the moved block.",
-			what, endString(statement.To)),
-		Subject: statement.Range.Ptr(),
-	}
+	return failure.At(statement.Range, "Moved object still declared", "%s is said to have moved to %s, but the configuration still declares "+
+		"it. Remove the block that declares it, or the moved block.", what, endString(statement.To))
 }
 
 // stillDeclared returns the address of the object that a statement moves away in an instance of its

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // sortStatements returns statements in the order of rule V1, and otherwise in the order in which
@@ -97,11 +99,7 @@ func cyclic(statements []*Statement, cycle []int) *hcl.Diagnostic {
 	for i, index := range cycle {
 		names[i] = fmt.Sprintf("  - %s (%s:%d)", statements[index], statements[index].Range.Filename, statements[index].Range.Start.Line)
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Cycle of moves",
-		Detail: "These moves go on from each other in a cycle, so that nothing would arrive anywhere:\n" + strings.Join(names, "\n") +
-			"\n\nA moved block says where something was before, and is not for exchanging objects. Remove one of the blocks.",
-		Subject: statements[cycle[0]].Range.Ptr(),
-	}
+	return failure.At(statements[cycle[0]].Range, "Cycle of moves",
+		"These moves go on from each other in a cycle, so that nothing would arrive anywhere:\n%s\n\nA moved block says where something was "+
+			"before, and is not for exchanging objects. Remove one of the blocks.", strings.Join(names, "\n"))
 }

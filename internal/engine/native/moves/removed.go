@@ -4,10 +4,9 @@
 package moves
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -62,13 +61,8 @@ func (r *removal) declaration(tree *module.Node) *hcl.Range {
 }
 
 func stillDeclared(block *module.Removed, at hcl.Range) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Removed object still declared",
-		Detail: fmt.Sprintf("%s is said to be removed, at %s, but is still declared here. Remove this block, or the removed block.",
-			endString(block.From), block.Range),
-		Subject: &at,
-	}
+	return failure.At(at, "Removed object still declared", "%s is said to be removed, at %s, but is still declared here. Remove this block, "+
+		"or the removed block.", endString(block.From), block.Range)
 }
 
 // Covering returns the removed block that an object is covered by, and the module that has it, or

@@ -7,12 +7,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -151,10 +151,8 @@ func (v *invoker) named(ctx context.Context, expr *module.Expr) (*eval.Action, s
 	case x.Unknown:
 		return a, stackaddrs.NoKey, true
 	case !x.Has(key):
-		return nil, key, v.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Invalid action reference", Detail: "There is no instance " + a.Addr(key).String() + ".",
-			Subject: expr.Range().Ptr(),
-		})
+		return nil, key, v.eval.Diagnostics.AddTo(t.Address, failure.At(expr.Range(), "Invalid action reference",
+			"There is no instance %s.", a.Addr(key)))
 	}
 	return a, key, true
 }

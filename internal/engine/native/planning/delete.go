@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -135,10 +134,7 @@ func (p *planner) warnUnmatched() {
 			continue
 		}
 		slices.Sort(instances)
-		p.eval.Diagnostics.Add(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "Replacement of no instance",
-			Detail: "There is no single object " + address + " to replace, but there are instances:\n  - " + strings.Join(instances, "\n  - ") +
-				"\n\nSay which of them are meant.",
-		})
+		p.eval.Diagnostics.Add(failure.Warning("Replacement of no instance", "There is no single object %s to replace, but there are "+
+			"instances:\n  - %s\n\nSay which of them are meant.", address, strings.Join(instances, "\n  - ")))
 	}
 }

@@ -6,11 +6,11 @@ package planning
 import (
 	"context"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/promising"
@@ -58,7 +58,7 @@ func (p *planner) importBlock(config *module.Import, m *eval.Module) *importBloc
 }
 
 func (p *planner) badImport(config *module.Import, summary, detail string) bool {
-	return p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: config.To.Range().Ptr()})
+	return p.eval.Diagnostics.Add(failure.At(config.To.Range(), summary, "%s", detail))
 }
 
 // find returns the places of the objects that a block imports, by the addresses that they get.

@@ -7,12 +7,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -146,10 +146,7 @@ func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Ob
 func (p *planner) keep(t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	entry, err := t.Entry(o, deposed)
 	if err != nil {
-		return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unstorable object",
-			Detail: err.Error() + ".",
-		})
+		return p.eval.Diagnostics.AddTo(t.Address, failure.New("Unstorable object", "%s.", err))
 	}
 	p.fresh.Set(entry)
 	return true
@@ -274,12 +271,9 @@ func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
 	if config == nil || !config.PreventDestroy || action != engine.ActionDelete && !action.Replaces() {
 		return true
 	}
-	return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Instance cannot be destroyed",
-		Detail: t.Address + " has prevent_destroy set, but the plan would destroy its object. To let that happen, remove the argument; " +
-			"otherwise undo the change of the configuration that makes it necessary.",
-		Subject: config.Range.Ptr(),
-	})
+	return p.eval.Diagnostics.AddTo(t.Address, failure.At(config.Range, "Instance cannot be destroyed",
+		"%s has prevent_destroy set, but the plan would destroy its object. To let that happen, remove the argument; otherwise undo the change "+
+			"of the configuration that makes it necessary.", t.Address))
 }
 
 // config returns the block of a resource instance, whether it declares that instance or not, or

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -35,7 +34,7 @@ func (p *planner) move(prior *state.State) bool {
 }
 
 func (p *planner) unusable(err error) bool {
-	return p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
+	return p.eval.Diagnostics.Add(failure.New("Unusable state", "%s.", err))
 }
 
 // previous returns the address that an object had before, or the zero value if that is the same.
@@ -61,12 +60,9 @@ func (p *planner) warnForgotten() {
 		return
 	}
 	slices.Sort(p.mu.forgotten)
-	p.eval.Diagnostics.Add(&hcl.Diagnostic{
-		Severity: hcl.DiagWarning, Summary: "Objects no longer managed",
-		Detail: "The plan forgets some objects without destroying them, since removed blocks say so:\n  - " +
-			strings.Join(p.mu.forgotten, "\n  - ") +
-			"\n\nAfter applying it, they go on to exist, and nothing here knows of them.",
-	})
+	p.eval.Diagnostics.Add(failure.Warning("Objects no longer managed",
+		"The plan forgets some objects without destroying them, since removed blocks say so:\n  - %s\n\nAfter applying it, they go on to "+
+			"exist, and nothing here knows of them.", strings.Join(p.mu.forgotten, "\n  - ")))
 }
 
 // declared tells package moves which instances there are.

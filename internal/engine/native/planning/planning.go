@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -41,11 +42,7 @@ type Request struct {
 func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	prior, err := state.Read(req.PriorState)
 	if err != nil {
-		return nil, nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unreadable state",
-			Detail:   "The state of the component cannot be used: " + err.Error() + ".",
-		}}
+		return nil, nil, hcl.Diagnostics{failure.New("Unreadable state", "The state of the component cannot be used: %s.", err)}
 	}
 	p := newPlanner(req, prior)
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
@@ -59,7 +56,7 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 		return struct{}{}, nil
 	})
 	if err != nil {
-		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Interrupted planning", Detail: err.Error() + "."})
+		p.eval.Diagnostics.Add(failure.New("Interrupted planning", "%s.", err))
 	}
 	return p.result(ctx)
 }

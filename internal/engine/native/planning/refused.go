@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -46,7 +47,7 @@ func onlyInRoots(tree *module.Node) hcl.Diagnostics {
 }
 
 func unsupported(at hcl.Range, detail string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at}
+	return failure.At(at, "Unsupported module feature", "%s", detail)
 }
 
 var backendSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "backend"}}}

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -60,7 +61,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	p.announce(result)
 	result.Outputs, result.Ephemeral = p.eval.Root().SplitOutputs(p.outputs(ctx))
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
-		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
+		p.eval.Diagnostics.Add(failure.New("Unusable state", "%s.", err))
 	} else {
 		result.RefreshedState = doc.Bytes()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -38,10 +39,8 @@ func (p *planner) triggers(ctx context.Context, t *resource.Target, expr *module
 		return false, ok
 	}
 	if !named.All && !x.Has(named.Key) {
-		return false, p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Invalid replacement trigger", Detail: "There is no instance " + block.Addr(named.Key).String() + ".",
-			Subject: expr.Range().Ptr(),
-		})
+		return false, p.eval.Diagnostics.AddTo(t.Address, failure.At(expr.Range(), "Invalid replacement trigger",
+			"There is no instance %s.", block.Addr(named.Key)))
 	}
 	for _, key := range x.Keys {
 		if !named.All && key != named.Key {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -124,10 +125,7 @@ func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, n
 	if !addr.IsBuiltin() && !s.opts.Pool.Unmanaged(addr) {
 		var err error
 		if pkg, err = s.opts.Package(ctx, addr); err != nil {
-			one.diags = hcl.Diagnostics{{
-				Severity: hcl.DiagError, Summary: "Provider not available", Detail: "The provider " + addr.String() + " cannot be used: " +
-					err.Error() + ".",
-			}}
+			one.diags = hcl.Diagnostics{failure.New("Provider not available", "The provider %s cannot be used: %s.", addr, err)}
 			return
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
@@ -137,12 +138,12 @@ func (c *checker) Module(ctx context.Context, m *eval.Module) {
 
 // problem reports an error.
 func (c *checker) problem(at hcl.Range, summary, detail string) {
-	c.Eval.Diagnostics.AddTo(c.resource, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	c.Eval.Diagnostics.AddTo(c.resource, failure.At(at, summary, "%s", detail))
 }
 
 // warn adds a warning.
 func (c *checker) warn(at hcl.Range, summary, detail string) {
-	c.Eval.Diagnostics.AddTo(c.resource, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
+	c.Eval.Diagnostics.AddTo(c.resource, failure.WarningAt(at, summary, "%s", detail))
 }
 
 // decode evaluates a block of a module. It is false after errors.
