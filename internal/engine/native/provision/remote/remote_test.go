@@ -105,7 +105,7 @@ func TestRetry(t *testing.T) {
 func TestHostKey(t *testing.T) {
 	s := sshtest.Start(t)
 	opts := options(s)
-	opts.HostKey, opts.Timeout = sshtest.NewKey(t).Public, 100*time.Millisecond
+	opts.HostKey, opts.Timeout = sshtest.NewKey(t).Public, 2*time.Second
 	_, err := say(t, opts)
 	if _, late := errors.AsType[*remote.TimeoutError](err); !late || !strings.Contains(err.Error(), "host key mismatch") {
 		t.Errorf("got %v", err)
