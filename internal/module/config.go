@@ -230,6 +230,7 @@ type Resource struct {
 
 	CreateBeforeDestroy bool
 	PreventDestroy      bool
+	Forgets             bool // destroy = false: objects that end are forgotten, and not destroyed
 	IgnoreAll           bool
 	IgnoreChanges       []hcl.Traversal // relative
 	ReplaceTriggeredBy  []*Expr

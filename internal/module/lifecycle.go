@@ -13,10 +13,10 @@ import (
 )
 
 // ofTofu are arguments that OpenTofu has, and terraform has not.
-var ofTofu = schemaOf("enabled", "destroy")
+var ofTofu = schemaOf("enabled")
 
 var lifecycleSchema = &hcl.BodySchema{
-	Attributes: append(schemaOf("create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by").Attributes,
+	Attributes: append(schemaOf("create_before_destroy", "prevent_destroy", "destroy", "ignore_changes", "replace_triggered_by").Attributes,
 		ofTofu.Attributes...),
 	Blocks: []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
 }
@@ -30,6 +30,14 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	} else {
 		d.fixed(content, "create_before_destroy", &r.CreateBeforeDestroy)
 		d.fixed(content, "prevent_destroy", &r.PreventDestroy)
+		if attr := content.Attributes["destroy"]; attr != nil {
+			d.since("1.16", "the lifecycle argument destroy", attr.NameRange)
+			destroy := true
+			d.add(decodeBool(content, "destroy", &destroy))
+			if !d.override { // terraform ignores it in override files
+				r.Forgets = !destroy
+			}
+		}
 		if attr := content.Attributes["ignore_changes"]; attr != nil {
 			d.ignoreChanges(attr, r)
 		}
@@ -45,19 +53,15 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	}
 }
 
-// withoutTofu reports arguments that the native engine does not have, and removes them.
+// withoutTofu reports arguments that only OpenTofu has, and removes them.
 func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
 	if enabled := d.argument(content, "enabled"); enabled != nil {
 		repeat.Enabled = enabled
 	}
 	for _, header := range ofTofu.Attributes {
 		if attr := content.Attributes[header.Name]; attr != nil {
-			if attr.Name == "destroy" {
-				d.unsupported(attr.NameRange, "The native engine does not have the lifecycle argument destroy, which terraform has since 1.16.")
-			} else {
-				d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu "+
-					"has it: choose tofu.", attr.Name))
-			}
+			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has "+
+				"it: choose tofu.", attr.Name))
 			delete(content.Attributes, header.Name)
 		}
 	}

@@ -208,7 +208,7 @@ var lifecycleParts = map[string]string{
 	"ignore_changes":        "ignore_changes = all",
 	"replace_triggered_by":  "replace_triggered_by = [fake_x.a]",
 	"enabled":               "enabled = true",
-	"destroy":               "destroy = true",
+	"destroy":               "destroy = false",
 	"precondition":          "precondition {\n  condition = true\n  error_message = \"\"\n}",
 	"postcondition":         "postcondition {\n  condition = true\n  error_message = \"\"\n}",
 	"action_trigger":        "action_trigger {\n  events = [before_create]\n  actions = [action.fake_x.x]\n}",

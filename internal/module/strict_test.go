@@ -340,7 +340,6 @@ func TestUnsupported(t *testing.T) {
 		  }
 		  provisioner "salt" {}
 		  lifecycle {
-		    destroy = false
 		    enabled = true
 		  }
 		}
@@ -357,7 +356,7 @@ func TestUnsupported(t *testing.T) {
 		lines = append(lines, diag.Subject.Start.Line)
 	}
 	slices.Sort(lines)
-	if want := []int{3, 7, 9, 11, 12, 18, 21}; !slices.Equal(lines, want) || len(diags) > 0 {
+	if want := []int{3, 7, 9, 11, 17, 20}; !slices.Equal(lines, want) || len(diags) > 0 {
 		t.Errorf("unsupported are lines %v, want %v; %v", lines, want, diags)
 	}
 }

@@ -54,7 +54,7 @@ func (e TriggerEvent) Before() bool { return e == BeforeCreate || e == BeforeUpd
 func (e TriggerEvent) Matches(action Action) bool {
 	switch e {
 	case BeforeCreate, AfterCreate:
-		return action == ActionCreate || action.Replaces() || action.ForgetsOld()
+		return action == ActionCreate || action.Succeeds()
 	case BeforeUpdate, AfterUpdate:
 		return action == ActionUpdate
 	}

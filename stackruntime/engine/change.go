@@ -88,6 +88,10 @@ func (a Action) Replaces() bool { return a == ActionDeleteThenCreate || a == Act
 // forgotten.
 func (a Action) ForgetsOld() bool { return a == ActionCreateThenForget || a == ActionForgetThenCreate }
 
+// Succeeds reports whether a new object takes the place of an old one, which is destroyed or
+// forgotten.
+func (a Action) Succeeds() bool { return a.Replaces() || a.ForgetsOld() }
+
 // ActionReason says why an action was chosen, in the words of terraform's JSON plans. It is for
 // display only: engines may have others.
 type ActionReason string

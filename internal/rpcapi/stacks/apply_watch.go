@@ -138,7 +138,7 @@ func (w *applyWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Ev
 
 // steps returns how many steps an engine reports of an action. Forgetting is none.
 func steps(action engine.Action) int {
-	if action.Replaces() && !action.ForgetsOld() {
+	if action.Replaces() {
 		return 2
 	}
 	return 1

@@ -104,7 +104,7 @@ func (r *resourceReader) fill(out *engine.Change, c *change) error {
 	if out.Addr.Resource.Mode == stackaddrs.EphemeralResource {
 		c.before, c.after = nil, nil
 	}
-	if of.ty == cty.NilType && (out.Action.Replaces() || out.Action.ForgetsOld()) {
+	if of.ty == cty.NilType && out.Action.Succeeds() {
 		// For a replacement, the file lists the sensitive attributes of the schema for the prior value
 		// only.
 		for _, p := range c.sensitiveBefore {

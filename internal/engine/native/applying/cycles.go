@@ -24,9 +24,8 @@ import (
 func CheckOrder(plan *planned.Plan, refreshed engine.State, graph *deps.Graph) hcl.Diagnostics {
 	var creates, destroys bool
 	for _, c := range plan.Changes {
-		replaces := c.Action.Replaces()
-		creates = creates || replaces || c.Action == engine.ActionCreate || c.Action == engine.ActionUpdate
-		destroys = destroys || replaces || c.Action == engine.ActionDelete
+		creates = creates || c.Action.Succeeds() || c.Action == engine.ActionCreate || c.Action == engine.ActionUpdate
+		destroys = destroys || c.Action.Replaces() || c.Action == engine.ActionDelete
 	}
 	if !creates || !destroys {
 		return nil

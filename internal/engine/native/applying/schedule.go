@@ -35,7 +35,7 @@ type step struct {
 	// old is the step that destroys the object replaced by this one, if that is done after it. It
 	// learns from this step which object that is.
 	old     *step
-	deposed stackaddrs.DeposedKey // of a destroyStep
+	deposed stackaddrs.DeposedKey // of a destroyStep or a forgetStep
 
 	making promising.Once[bool] // of a step with invocations
 	done   promising.PromiseGet[bool]
@@ -160,6 +160,11 @@ func (p *scheduler) add(c *planned.Change) {
 		made.waits(firm, old)
 		p.destroys(b, c, old)
 		p.creates(b, c, made)
+	case engine.ActionCreateThenForget: // rule O10, for the old object
+		old, made := p.step(forgetStep, c), p.step(changeStep, c)
+		made.old = old
+		old.waits(firm, made)
+		p.creates(b, c, made)
 	case engine.ActionCreateThenDelete: // rule O4
 		old, made := p.step(destroyStep, c), p.step(changeStep, c)
 		made.old = old
@@ -184,7 +189,7 @@ func (p *scheduler) block(addr stackaddrs.ResourceInstance) *block {
 
 func (p *scheduler) step(kind kind, c *planned.Change) *step {
 	made := &step{kind: kind, change: c, number: int32(len(p.steps))}
-	if c != nil && kind == destroyStep {
+	if c != nil && (kind == destroyStep || kind == forgetStep) {
 		made.deposed = c.Deposed
 	}
 	p.steps = append(p.steps, made)

@@ -80,7 +80,7 @@ func (a *applier) makeNow(ctx context.Context, s *step) bool {
 	case destroyStep:
 		return a.destroy(ctx, s)
 	case forgetStep:
-		return a.remove(s.change.Addr, s.change.Deposed)
+		return a.remove(s.change.Addr, s.deposed)
 	case readStep:
 		return a.read(ctx, s)
 	default:

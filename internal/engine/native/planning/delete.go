@@ -103,8 +103,13 @@ func (p *planner) destroyOne(ctx context.Context, stored *state.Object) {
 	if !ok {
 		return
 	}
-	if object, ok := p.rt.Upgrade(ctx, t, stored, p.storedIn(stored)); ok {
-		p.planDelete(ctx, t, &leftOver{stored: stored}, object)
+	object, ok := p.rt.Upgrade(ctx, t, stored, p.storedIn(stored))
+	switch left := (&leftOver{stored: stored}); {
+	case !ok:
+	case p.leaves(addr):
+		p.forget(t, left, object)
+	default:
+		p.planDelete(ctx, t, left, object)
 	}
 }
 

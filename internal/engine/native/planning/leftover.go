@@ -144,7 +144,7 @@ func (l *leftOver) end(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	forgotten := l.removed && p.forgets(addr)
+	forgotten := l.removed && p.forgets(addr) || p.leaves(addr)
 	if forgotten && !l.kept && p.Mode == engine.Normal { // whether it is still there makes no difference
 		return p.forget(t, l, object)
 	}
@@ -187,8 +187,12 @@ func (p *planner) forget(t *resource.Target, l *leftOver, o *resource.Object) bo
 		},
 		Alias: t.Slot.Alias,
 	})
+	p.noteForgotten(t.Addr, l.stored.Entry.Deposed)
+	return true
+}
+
+func (p *planner) noteForgotten(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mu.forgotten = append(p.mu.forgotten, stackaddrs.ResourceInstanceObject{Instance: t.Addr, Deposed: l.stored.Entry.Deposed}.String())
-	return true
+	p.mu.forgotten = append(p.mu.forgotten, stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}.String())
 }

@@ -101,6 +101,9 @@ func (p *planner) managed(ctx context.Context, i *instance) outcome {
 	case c.Deferred != "":
 		return outcome{c.After, true}
 	}
+	if c.Action.ForgetsOld() {
+		p.noteForgotten(t.Addr, "")
+	}
 	if c.Action == engine.ActionNoOp && d.found.object != nil {
 		p.keepDependencies(t, d.found.object)
 	}

@@ -54,6 +54,13 @@ func (p *planner) forgets(addr stackaddrs.ResourceInstance) bool {
 	return block != nil && !block.Destroy
 }
 
+// leaves reports whether the block of an object, which need not declare this one any more, says
+// that its objects are forgotten where they would be destroyed.
+func (p *planner) leaves(addr stackaddrs.ResourceInstance) bool {
+	config := p.config(addr)
+	return config != nil && config.Forgets
+}
+
 // warnForgotten reports the objects that will not be managed any more.
 func (p *planner) warnForgotten() {
 	if len(p.mu.forgotten) == 0 {
@@ -61,8 +68,8 @@ func (p *planner) warnForgotten() {
 	}
 	slices.Sort(p.mu.forgotten)
 	p.eval.Diagnostics.Add(failure.Warning("Objects no longer managed",
-		"The plan forgets some objects without destroying them, since removed blocks say so:\n  - %s\n\nAfter applying it, they go on to "+
-			"exist, and nothing here knows of them.", strings.Join(p.mu.forgotten, "\n  - ")))
+		"The plan forgets some objects without destroying them, since removed blocks, or lifecycle blocks with destroy = false, say so:"+
+			"\n  - %s\n\nAfter applying it, they go on to exist, and nothing here knows of them.", strings.Join(p.mu.forgotten, "\n  - ")))
 }
 
 // declared tells package moves which instances there are.

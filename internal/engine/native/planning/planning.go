@@ -124,6 +124,7 @@ func (p *planner) run(ctx context.Context) {
 	if p.Mode == engine.Destroy {
 		p.destroy(ctx)
 		p.finishDeletes()
+		p.warnForgotten()
 		return
 	}
 	p.walk(ctx)
@@ -187,7 +188,7 @@ func plannedEvent(c *engine.Change) engine.Event {
 		event.ImportID = c.Importing.ID
 	}
 	switch {
-	case c.Action.Replaces():
+	case c.Action.Succeeds():
 		event.Action = "replace"
 	case c.Action == engine.ActionForget:
 		event.Action = "remove"

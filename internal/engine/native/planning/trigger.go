@@ -57,7 +57,7 @@ func (p *planner) triggers(ctx context.Context, t *resource.Target, expr *module
 // changes reports whether the object, or the part of it that is named, will be another one. Objects
 // that are created do not count.
 func changes(c *planned.Change, part hcl.Traversal) (bool, hcl.Diagnostics) {
-	if c == nil || c.Deferred != "" || c.Action != engine.ActionUpdate && !c.Action.Replaces() {
+	if c == nil || c.Deferred != "" || c.Action != engine.ActionUpdate && !c.Action.Succeeds() {
 		return false, nil
 	}
 	if len(part) == 0 {

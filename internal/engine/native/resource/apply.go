@@ -112,7 +112,7 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now *Change) bool {
 	const summary, what = "Provider produced inconsistent final plan",
 		"plans something else, now that all values are known, than it had planned for"
-	if action.Replaces() || action.ForgetsOld() {
+	if action.Succeeds() {
 		action = engine.ActionCreate
 	}
 	if now.Deferred != "" {

@@ -155,7 +155,7 @@ func (p *planner) plan(ctx context.Context) (*Change, bool) {
 		return nil, false
 	}
 	p.choose(planned, prior, response.Planned)
-	if planned.Action.Replaces() && !prior.IsNull() {
+	if planned.Action.Succeeds() && !prior.IsNull() {
 		ok = p.replace(ctx, planned, original, response.Private)
 	}
 	return planned, ok
@@ -225,8 +225,13 @@ func (p *planner) reason() engine.ActionReason {
 	}
 }
 
+// replacing returns how an object is replaced. One that is not to be destroyed makes way for a new
+// one where that cannot be created beside it; of a tainted one, terraform thinks that it can be.
 func (p *planner) replacing() engine.Action {
-	if p.createFirst {
+	switch {
+	case p.Config().Forgets && (p.createFirst || p.tainted()):
+		return engine.ActionCreateThenForget
+	case p.createFirst:
 		return engine.ActionCreateThenDelete
 	}
 	return engine.ActionDeleteThenCreate

@@ -63,7 +63,7 @@ func checkRest(planned, again []*engine.Change) error {
 func replacementsLeft(planned, again []*engine.Change) []string {
 	changes := make(map[stackaddrs.ResourceInstanceObject]*engine.Change, len(planned))
 	for _, change := range planned {
-		if isReplaced(change.Action) {
+		if change.Action.Succeeds() {
 			changes[objectOf(change)] = change
 		}
 	}
@@ -78,9 +78,6 @@ func replacementsLeft(planned, again []*engine.Change) []string {
 	return left
 }
 
-// isReplaced reports whether an object gives way to another one.
-func isReplaced(action engine.Action) bool { return action.Replaces() || action.ForgetsOld() }
-
 // mayBeNew reports whether the object that there is may be the one by which it was to be replaced.
 func mayBeNew(planned, rest *engine.Change) bool {
 	return bare(planned.After).IsWhollyKnown() && refines(planned.After, rest.Before)
@@ -94,7 +91,7 @@ func remains(planned *engine.Change) bool {
 
 // makes reports whether an action makes an object, or makes it another one.
 func makes(action engine.Action) bool {
-	return action == engine.ActionCreate || action == engine.ActionUpdate || isReplaced(action)
+	return action == engine.ActionCreate || action == engine.ActionUpdate || action.Succeeds()
 }
 
 func objectOf(c *engine.Change) stackaddrs.ResourceInstanceObject {
@@ -120,7 +117,7 @@ func checkChange(planned, rest *engine.Change) error {
 
 // removes reports whether an object is gone or no longer managed after an action.
 func removes(action engine.Action) bool {
-	return action == engine.ActionDelete || action == engine.ActionForget || isReplaced(action)
+	return action == engine.ActionDelete || action == engine.ActionForget || action.Succeeds()
 }
 
 // checkUnchanged checks an object that is not to be changed any more.
@@ -131,7 +128,7 @@ func checkUnchanged(planned, rest *engine.Change) error {
 	switch action := planned.Action; {
 	case action == engine.ActionDelete || action == engine.ActionForget:
 		return fmt.Errorf("%s would now stay, and by the plan it is %s", describe(rest), inWords(planned))
-	case isReplaced(action) && refines(planned.Before, rest.Before): // rule R3
+	case action.Succeeds() && refines(planned.Before, rest.Before): // rule R3
 		return fmt.Errorf("%s is replaced by the plan, and whether it was cannot be known", describe(rest))
 	}
 	return nil
@@ -151,7 +148,7 @@ func isPartOf(rest, planned *engine.Change) bool {
 	case rest.Deposed != "": // put aside until its replacement is there
 		return rest.Action == engine.ActionDelete && planned.Action == engine.ActionCreateThenDelete
 	default:
-		return rest.Action == engine.ActionCreate && isReplaced(planned.Action)
+		return rest.Action == engine.ActionCreate && planned.Action.Succeeds()
 	}
 }
 
@@ -168,7 +165,7 @@ func inWords(c *engine.Change) string {
 		return "left as it is"
 	}
 	switch {
-	case isReplaced(c.Action):
+	case c.Action.Succeeds():
 		return "replaced"
 	case c.Action == engine.ActionCreate:
 		return "created"
