@@ -25,6 +25,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // The limits of one value. A few lines that double a value each would take all memory of the
@@ -140,10 +142,5 @@ func tooLarge(left, limits remaining, at hcl.Range) *hcl.Diagnostic {
 	if left.text < 0 {
 		detail = fmt.Sprintf("The value has more than %d MiB of text, the most that a value may have.", limits.text>>20)
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Value too large",
-		Detail:   detail + " Keep large content in files, and pass their names.",
-		Subject:  at.Ptr(),
-	}
+	return failure.At(at, "Value too large", "%s Keep large content in files, and pass their names.", detail)
 }

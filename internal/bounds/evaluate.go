@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 const (
@@ -215,7 +217,7 @@ func (b *budget) end(at hcl.Range, detail string) {
 	} else {
 		detail += " Make lists of fewer elements, or nest fewer loops."
 	}
-	b.over = &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Evaluation takes too long", Detail: detail, Subject: at.Ptr()}
+	b.over = failure.At(at, "Evaluation takes too long", "%s", detail)
 }
 
 // budgetOf finds the budget of the evaluation that a loop is part of, and returns how many contexts
@@ -255,11 +257,8 @@ func (r *round) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	b, depth, constant := budgetOf(ctx)
 	if b == nil {
 		if constant && depth > maxConstantLoops {
-			return cty.DynamicVal, hcl.Diagnostics{{
-				Severity: hcl.DiagError, Summary: "Loops nested too deep",
-				Detail:  fmt.Sprintf("Loops in constants are nested at most %d deep. Write their result.", maxConstantLoops),
-				Subject: r.SrcRange.Ptr(),
-			}}
+			return cty.DynamicVal, hcl.Diagnostics{failure.At(r.SrcRange, "Loops nested too deep",
+				"Loops in constants are nested at most %d deep. Write their result.", maxConstantLoops)}
 		}
 		return r.Expression.Value(ctx)
 	}

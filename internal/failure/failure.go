@@ -60,9 +60,9 @@ func Of(summary string, err error) *hcl.Diagnostic {
 	return diag
 }
 
-// WithCode sets the code of a diagnostic and returns it.
-func WithCode(code fault.Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
-	diag.Extra = code
+// With sets the Extra of a diagnostic, such as its [fault.Code], and returns it.
+func With(extra any, diag *hcl.Diagnostic) *hcl.Diagnostic {
+	diag.Extra = extra
 	return diag
 }
 

@@ -9,10 +9,9 @@
 package hclsource
 
 import (
-	"fmt"
-
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -28,11 +27,8 @@ func Parse(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 		return nil, hcl.Diagnostics{tooLarge(src, filename)}
 	}
 	if tokensIn(src) > MaxTokens {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "File too complicated",
-			Detail:  fmt.Sprintf("The file has more than %d words and signs. Write it in smaller pieces.", MaxTokens),
-			Subject: &hcl.Range{Filename: filename},
-		}}
+		return nil, hcl.Diagnostics{failure.At(hcl.Range{Filename: filename}, "File too complicated",
+			"The file has more than %d words and signs. Write it in smaller pieces.", MaxTokens)}
 	}
 	return safehcl.ParseConfig(src, filename, hcl.InitialPos)
 }
@@ -46,11 +42,8 @@ func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 }
 
 func tooLarge(src []byte, filename string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "File too large",
-		Detail:  fmt.Sprintf("The file has %d bytes; cairn reads files of at most %d. Is it the right one?", len(src), MaxSize),
-		Subject: &hcl.Range{Filename: filename},
-	}
+	return failure.At(hcl.Range{Filename: filename}, "File too large",
+		"The file has %d bytes; cairn reads files of at most %d. Is it the right one?", len(src), MaxSize)
 }
 
 // tokensIn estimates how many tokens there are, from above: each word and each other character

@@ -78,7 +78,7 @@ func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagno
 	if len(changes) > 0 {
 		lacks = "does not fit the requirements of the stack: " + describeChanges(changes)
 	}
-	return hcl.Diagnostics{failure.WithCode(fault.LockFileUnusable, failure.New("Provider lock file not written",
+	return hcl.Diagnostics{failure.With(fault.LockFileUnusable, failure.New("Provider lock file not written",
 		"%s cannot be written (%s), and %s. Have it written where that is possible, and commit the file.",
 		locks.FileName, failure.Reason(err), lacks))}
 }
@@ -102,7 +102,7 @@ func Changes(before, after map[stackaddrs.Provider]string) []engine.LockChange {
 
 // OutOfDate reports the changes that a lock file would need and must not have.
 func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
-	return failure.WithCode(fault.LockFileUnusable, failure.New("Outdated provider lock file",
+	return failure.With(fault.LockFileUnusable, failure.New("Outdated provider lock file",
 		"%s is not to be changed, and does not fit the requirements of the stack: %s. Have it changed where that is allowed, and commit the "+
 			"file.", locks.FileName, describeChanges(changes)))
 }

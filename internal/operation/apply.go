@@ -6,7 +6,6 @@ package operation
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -279,13 +278,9 @@ func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.
 		if value.RawEquals(held) || value.IsNull() { // null may stand for a default
 			continue
 		}
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning,
-			Summary:  "Value differs from the plan",
-			Detail: fmt.Sprintf("The environment variable %s gives var.%s another value than the plan was made with. The plan is applied "+
-				"as it is, without that value. "+
-				"To use it, make a new plan.", r.values.given.Environment[name], name),
-		})
+		diags = diags.Append(failure.Warning("Value differs from the plan",
+			"The environment variable %s gives var.%s another value than the plan was made with. The plan is applied as it is, without that "+
+				"value. To use it, make a new plan.", r.values.given.Environment[name], name))
 	}
 	return diags
 }

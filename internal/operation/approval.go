@@ -81,7 +81,7 @@ func (r *run) wait(plan *stackplan.Plan) hcl.Diagnostics {
 		return Diagnostics(err)
 	}
 	r.outcome.waiting = true
-	return hcl.Diagnostics{failure.WithCode(CodeWaiting, failure.Warning("Plan waits for approval", "It is saved in %s, and can be applied "+
+	return hcl.Diagnostics{failure.With(CodeWaiting, failure.Warning("Plan waits for approval", "It is saved in %s, and can be applied "+
 		"from there as it is. %s", file, r.untouched()))}
 }
 

@@ -121,7 +121,7 @@ func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, 
 func readLocks(ctx context.Context, preparer engine.Preparer) (map[stackaddrs.Provider]string, error) {
 	locks, err := preparer.Locks(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failure.WithCode(fault.LockFileUnusable, failure.New("Unreadable provider lock file",
+		return nil, hcl.Diagnostics{failure.With(fault.LockFileUnusable, failure.New("Unreadable provider lock file",
 			"%s. Correct the file, or delete it, so that a new one is written.", failure.Capitalize(failure.Reason(err))))}
 	}
 	return locks, nil

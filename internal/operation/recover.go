@@ -101,7 +101,7 @@ func (r *recovery) checkDoubts() hcl.Diagnostics {
 	if r.run.req.AcceptRecovery {
 		code, again = CodeNewDoubt, "Then do this again: only doubts that were reported before can be accepted, and these were found just now"
 	}
-	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
+	return hcl.Diagnostics{failure.With(code, failure.New("Doubtful recovered state",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
 			"that could make them once more. Look at the objects that really exist, and bring the state in line with them: by an import block, "+
 			"by taking over another state, or by deleting objects that nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
@@ -347,12 +347,8 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 	if recovered.Component == "" { // which stands for a lost journal
 		return diags
 	}
-	warning := &hcl.Diagnostic{
-		Severity: hcl.DiagWarning,
-		Summary:  "Interrupted apply recovered",
-		Detail: "An earlier apply of " + recovered.Component + " was cut off. The changes that it had made until then are now saved in the " +
-			"state.",
-	}
+	warning := failure.Warning("Interrupted apply recovered",
+		"An earlier apply of %s was cut off. The changes that it had made until then are now saved in the state.", recovered.Component)
 	diags = diags.Append(warning)
 	var failures []string
 	for _, diag := range recovered.Diagnostics {

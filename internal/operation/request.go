@@ -173,7 +173,7 @@ func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 
 func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
 	if c.Approve == nil {
-		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved,
+		return hcl.Diagnostics{failure.With(statechange.CodeNotApproved,
 			failure.New("Approval needed", "There is nobody to approve the plan."))}
 	}
 	err := c.Approve(ctx, plan, warnings)

@@ -245,7 +245,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 func (r *run) review(plan *stackplan.Plan, planned hcl.Diagnostics) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !planned.HasErrors() {
-		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
+		diags = diags.Append(failure.With(CodePartial, failure.Warning("Partial plan of the stack",
 			"The rest of the stack stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack "+
 				"after it.")))
 	}

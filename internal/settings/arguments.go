@@ -4,7 +4,6 @@
 package settings
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
@@ -40,12 +40,7 @@ func argumentsOf(body hcl.Body, required []string, optional ...string) *argument
 func (a *arguments) has(name string) bool { return a.attrs[name] != nil }
 
 func (a *arguments) fail(name, summary, detail string, args ...any) {
-	a.diags = a.diags.Append(&hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(detail, args...),
-		Subject:  a.attrs[name].Expr.Range().Ptr(),
-	})
+	a.diags = a.diags.Append(failure.At(a.attrs[name].Expr.Range(), summary, detail, args...))
 }
 
 // text decodes a text, which must not be empty if it is there.

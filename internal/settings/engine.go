@@ -34,12 +34,8 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 	var result Engine
 	content, diags := body.Content(engineSchema)
 	if len(content.Attributes) == 0 && !diags.HasErrors() {
-		return result, diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Empty engine block",
-			Detail:   "Give at least one of the arguments binary, version and mirror, or leave the whole block out.",
-			Subject:  body.MissingItemRange().Ptr(),
-		})
+		return result, diags.Append(failure.At(body.MissingItemRange(), "Empty engine block",
+			"Give at least one of the arguments binary, version and mirror, or leave the whole block out."))
 	}
 	var moreDiags hcl.Diagnostics
 	result.Binary, moreDiags = stringSetting(content.Attributes["binary"])
@@ -54,12 +50,7 @@ func decodeEngine(body hcl.Body) (Engine, hcl.Diagnostics) {
 	}
 	constraint, err := toolchain.ParseConstraint(text)
 	if err != nil {
-		return result, diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid version constraint",
-			Detail:   failure.Capitalize(err.Error()) + ".",
-			Subject:  attr.Expr.Range().Ptr(),
-		})
+		return result, diags.Append(failure.At(attr.Expr.Range(), "Invalid version constraint", "%s.", failure.Capitalize(err.Error())))
 	}
 	at := attr.Expr.Range()
 	result.Requirement = &toolchain.Requirement{

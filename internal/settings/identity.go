@@ -4,7 +4,6 @@
 package settings
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
@@ -81,13 +81,8 @@ func (i *Identity) decode(block *hcl.Block) hcl.Diagnostics {
 	case KeyIdentity:
 		a = argumentsOf(block.Body, []string{"path", "issuer"}, "tokens", "retired", "lifetime", "organization", "project")
 	default:
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unknown identity source",
-			Detail: fmt.Sprintf("Tokens do not come from %q.%s Use one of: %s.", kind, nearest.DidYouMean(kind, identityKinds()),
-				strings.Join(identityKinds(), ", ")),
-			Subject: block.LabelRanges[0].Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Unknown identity source",
+			"Tokens do not come from %q.%s Use one of: %s.", kind, nearest.DidYouMean(kind, identityKinds()), strings.Join(identityKinds(), ", "))}
 	}
 	source := IdentitySource{
 		Kind: kind, Range: block.DefRange,
@@ -135,14 +130,8 @@ func (a *arguments) issuer() string {
 func (i *Identity) checkLabels(a *arguments, block *hcl.Block, labels []string) {
 	for _, earlier := range i.Sources {
 		if len(labels) == 0 && len(earlier.Tokens) == 0 {
-			a.diags = a.diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Duplicate identity source",
-				Detail: fmt.Sprintf("The block at %s is for all tokens, too. "+
-					"Say by tokens = [\"LABEL\"] which identity_token blocks one of them is for.",
-					earlier.Range),
-				Subject: block.DefRange.Ptr(),
-			})
+			a.diags = a.diags.Append(failure.At(block.DefRange, "Duplicate identity source",
+				"The block at %s is for all tokens, too. Say by tokens = [\"LABEL\"] which identity_token blocks one of them is for.", earlier.Range))
 		}
 		for _, label := range labels {
 			if slices.Contains(earlier.Tokens, label) {

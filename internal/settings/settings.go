@@ -7,7 +7,6 @@ package settings
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,12 +92,8 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 			continue
 		}
 		if first := seen[block.Type]; first != nil {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Setting given twice",
-				Detail:   fmt.Sprintf("There can be only one %s block; the first is at %s.", block.Type, first.DefRange),
-				Subject:  block.DefRange.Ptr(),
-			})
+			diags = diags.Append(failure.At(block.DefRange, "Setting given twice",
+				"There can be only one %s block; the first is at %s.", block.Type, first.DefRange))
 			continue
 		}
 		seen[block.Type] = block
@@ -107,12 +102,8 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 			diags = diags.Extend(decodeState(block, &result))
 		case "engine":
 			if named != nil {
-				diags = diags.Append(&hcl.Diagnostic{
-					Severity: hcl.DiagError,
-					Summary:  "Setting given twice",
-					Detail:   "The engine is named by an argument or by a block: put its name into the block as binary, beside its other arguments.",
-					Subject:  named.NameRange.Ptr(),
-				})
+				diags = diags.Append(failure.At(named.NameRange, "Setting given twice",
+					"The engine is named by an argument or by a block: put its name into the block as binary, beside its other arguments."))
 				continue
 			}
 			var moreDiags hcl.Diagnostics
@@ -130,19 +121,15 @@ func decodeCount(attr *hcl.Attribute, n *int, summary, detail string) hcl.Diagno
 	}
 	diags := gohcl.DecodeExpression(attr.Expr, nil, n)
 	if !diags.HasErrors() && *n < 1 {
-		diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: attr.Expr.Range().Ptr()})
+		diags = diags.Append(failure.At(attr.Expr.Range(), summary, "%s", detail))
 	}
 	return diags
 }
 
 func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 	if store := block.Labels[0]; store != FileStore {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unknown state store",
-			Detail:   fmt.Sprintf("There is no state store %q. Use \"sqlite\", which keeps the state in a file.", store),
-			Subject:  block.LabelRanges[0].Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Unknown state store",
+			"There is no state store %q. Use \"sqlite\", which keeps the state in a file.", store)}
 	}
 	path, diags := stringArgument(block.Body, "path")
 	if path != "" {
@@ -166,12 +153,7 @@ func stringSetting(attr *hcl.Attribute) (string, hcl.Diagnostics) {
 	var value string
 	diags := gohcl.DecodeExpression(attr.Expr, nil, &value)
 	if !diags.HasErrors() && value == "" {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Empty setting",
-			Detail:   "Give a text that is not empty, or leave the setting out.",
-			Subject:  attr.Expr.Range().Ptr(),
-		})
+		diags = diags.Append(failure.At(attr.Expr.Range(), "Empty setting", "Give a text that is not empty, or leave the setting out."))
 	}
 	return value, diags
 }

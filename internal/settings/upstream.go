@@ -5,7 +5,6 @@ package settings
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -67,12 +66,8 @@ type Upstreams map[string]Upstream
 func (u *Upstreams) Decode(block *hcl.Block) hcl.Diagnostics {
 	source := block.Labels[0]
 	if first, twice := (*u)[source]; twice {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Setting given twice",
-			Detail:   fmt.Sprintf("There is another block that says where %s is kept, at %s.", source, first.Range),
-			Subject:  block.LabelRanges[0].Ptr(),
-		}}
+		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Setting given twice",
+			"There is another block that says where %s is kept, at %s.", source, first.Range)}
 	}
 	content, diags := block.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "stack"}, {Name: "state"}}})
 	upstream := Upstream{Range: block.DefRange}
@@ -81,12 +76,8 @@ func (u *Upstreams) Decode(block *hcl.Block) hcl.Diagnostics {
 		*target, diags = value, diags.Extend(moreDiags)
 	}
 	if (content.Attributes["stack"] == nil) == (content.Attributes["state"] == nil) {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Unusable upstream",
-			Detail:   "Give either stack, the directory of the stack, or state, the location of its state.",
-			Subject:  block.DefRange.Ptr(),
-		})
+		diags = diags.Append(failure.At(block.DefRange, "Unusable upstream",
+			"Give either stack, the directory of the stack, or state, the location of its state."))
 	}
 	if *u == nil {
 		*u = Upstreams{}

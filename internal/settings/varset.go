@@ -4,13 +4,13 @@
 package settings
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
@@ -73,22 +73,16 @@ func (v *Varsets) decode(block *hcl.Block) hcl.Diagnostics {
 		Timeout:    a.duration("timeout", time.Second, time.Hour),
 	}
 	if set.Name == "" {
-		a.diags = a.diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unnamed variable set",
-			Detail: "The label of a varset block is the name or the ID of the set, as store blocks have it.", Subject: block.LabelRanges[0].Ptr(),
-		})
+		a.diags = a.diags.Append(failure.At(block.LabelRanges[0], "Unnamed variable set",
+			"The label of a varset block is the name or the ID of the set, as store blocks have it."))
 	}
 	a.environment(&set)
 	a.sensitive(&set)
 	a.oneSource(block)
 	for _, earlier := range v.Sets {
 		if earlier.Name == set.Name && (earlier.Category == set.Category || earlier.Category == "" || set.Category == "") {
-			a.diags = a.diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError, Summary: "Duplicate variable set",
-				Detail: fmt.Sprintf("The block at %s is for the same variables. There can be two blocks for a set if one has category = \"terraform\" "+
-					"and the other category = \"env\".", earlier.Range),
-				Subject: block.DefRange.Ptr(),
-			})
+			a.diags = a.diags.Append(failure.At(block.DefRange, "Duplicate variable set", "The block at %s is for the same variables. There can "+
+				"be two blocks for a set if one has category = \"terraform\" and the other category = \"env\".", earlier.Range))
 		}
 	}
 	v.Sets = append(v.Sets, set)
@@ -151,11 +145,8 @@ func (a *arguments) oneSource(block *hcl.Block) {
 		}
 	}
 	if len(given) != 1 {
-		a.diags = a.diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unusable variable set",
-			Detail:  "Say where the values of the set are by one of the arguments file, environment and command.",
-			Subject: block.DefRange.Ptr(),
-		})
+		a.diags = a.diags.Append(failure.At(block.DefRange, "Unusable variable set",
+			"Say where the values of the set are by one of the arguments file, environment and command."))
 		return
 	}
 	for _, about := range [][2]string{{"format", "file"}, {"key_file", "file"}, {"shared", "file"}, {"timeout", "command"}} {

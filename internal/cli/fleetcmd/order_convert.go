@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -219,11 +218,8 @@ var sources = map[string]func(s *session.Session, root string, o convertOptions,
 func convertRoots(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	dirs, diags := cairnfile.Find(root)
 	if !diags.HasErrors() && len(dirs) == 0 {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "No stacks",
-			Detail: fmt.Sprintf("There is no directory with a stack or a root module in %s: "+
-				"none with files *.tfcomponent.hcl or *.tf.", shownDir(root)),
-		})
+		diags = diags.Append(failure.Warning("No stacks",
+			"There is no directory with a stack or a root module in %s: none with files *.tfcomponent.hcl or *.tf.", shownDir(root)))
 	}
 	return convert.FromRoots(dirs), diags, nil
 }

@@ -214,7 +214,7 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 // changeProblem makes a diagnostic of an error of change detection.
 func changeProblem(err error) error {
 	if p, ok := errors.AsType[*gitdiff.Problem](err); ok {
-		return hcl.Diagnostics{failure.WithCode(p.Code, failure.New(p.Summary, "%s", p.Detail))}
+		return hcl.Diagnostics{failure.With(p.Code, failure.New(p.Summary, "%s", p.Detail))}
 	}
 	return err
 }

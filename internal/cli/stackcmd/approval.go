@@ -86,7 +86,7 @@ func judgementEvent(judgement approval.Judgement) jsonview.Approval {
 
 // errNobody is the error for a plan that is not applied as nobody can be asked.
 func errNobody() error {
-	return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed",
+	return hcl.Diagnostics{failure.With(statechange.CodeNotApproved, failure.New("Approval needed",
 		"Without someone to ask, give -auto-approve, -approve=later, or the file of a plan that was looked at before."))}
 }
 

@@ -119,7 +119,7 @@ func (o *Execution) approve(ctx context.Context, plan *stackplan.Plan, warnings 
 	case operation.WasInterrupted(ctx):
 		return failure.Error("Operation interrupted", "The question was not answered.")
 	case err != nil:
-		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed",
+		return hcl.Diagnostics{failure.With(statechange.CodeNotApproved, failure.New("Approval needed",
 			"The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err))}
 	case strings.TrimSpace(answer) != "yes":
 		return failure.Error("Approval refused", "The plan was not approved.")

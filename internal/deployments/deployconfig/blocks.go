@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/gocty"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -230,10 +231,7 @@ func (d *decoder) orchestrate(block *hcl.Block) {
 	}
 	orchestrate := &Orchestrate{Type: kind, Name: name, Range: d.header(block)}
 	deprecated := func(detail string) {
-		d.diags = append(d.diags, &hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "Deprecated orchestration rule", Detail: detail,
-			Subject: &orchestrate.Range,
-		})
+		d.diags = append(d.diags, failure.WarningAt(orchestrate.Range, "Deprecated orchestration rule", "%s", detail))
 	}
 	switch kind {
 	case "auto_approve":

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -73,9 +74,7 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 	}
 	names, err := deployFiles(dir, opts.Buffers)
 	if err != nil {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Deployment files unreadable", Detail: fmt.Sprintf("Reading %s failed: %s.", dir, err),
-		}}
+		return nil, hcl.Diagnostics{failure.New("Deployment files unreadable", "Reading %s failed: %s.", dir, err)}
 	}
 	if len(names) == 0 {
 		return nil, nil

@@ -5,7 +5,6 @@ package identity
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -72,7 +71,7 @@ func Publish(s settings.Identity, dir, issuer string) (string, []Document, error
 		diag.Extra = fault.Named{Code: CodeNoKey, Names: []string{"identity.pem"}}
 		return "", nil, hcl.Diagnostics{diag}
 	case len(issuers) > 1:
-		return "", nil, hcl.Diagnostics{failure.WithCode(CodeSeveralIssuers, failure.New("Several issuers",
+		return "", nil, hcl.Diagnostics{failure.With(CodeSeveralIssuers, failure.New("Several issuers",
 			"The file %s has the issuers %s, and each publishes its own keys. Choose one.", settings.File, listed(issuers)))}
 	}
 	keys, err := publicKeys(blocks, &place{dir: dir, now: time.Now})
@@ -90,10 +89,8 @@ func publicKeys(blocks []settings.IdentitySource, p *place) (jose.JSONWebKeySet,
 		for _, path := range append([]string{block.Path}, block.RetiredKeys...) {
 			key, err := p.readKey(path)
 			if err != nil {
-				return set, hcl.Diagnostics{{
-					Severity: hcl.DiagError, Summary: "Unusable signing key", Subject: block.Range.Ptr(),
-					Detail: fmt.Sprintf("A key that is to be published cannot be used. %s.", err), Extra: fault.OfError(err),
-				}}
+				return set, hcl.Diagnostics{failure.With(fault.OfError(err), failure.At(block.Range, "Unusable signing key",
+					"A key that is to be published cannot be used. %s.", err))}
 			}
 			public, err := webKey(publicOf(key))
 			if err != nil {

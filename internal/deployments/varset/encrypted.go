@@ -15,9 +15,9 @@ import (
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
-	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
@@ -108,10 +108,8 @@ func (r *reader) readKeys(name string) ([]byte, error) {
 	case len(content) > maxSize:
 		return nil, r.fail("Unusable age key", "The file of keys %s has more than %d bytes. Is it the right one?", name, maxSize)
 	case runtime.GOOS != "windows" && mode.Perm()&0o044 != 0:
-		r.warnings.Add(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "Secrets readable by others",
-			Detail: "Others on this machine may read the keys in " + name + ". Take that from them: chmod 600 " + name, Subject: r.block.Range.Ptr(),
-		})
+		r.warnings.Add(failure.WarningAt(r.block.Range, "Secrets readable by others",
+			"Others on this machine may read the keys in %s. Take that from them: chmod 600 %s", name, name))
 	}
 	return content, nil
 }

@@ -11,9 +11,9 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
@@ -75,13 +75,9 @@ func (r *reader) fromFile(ctx context.Context) (map[string]cty.Value, error) {
 	}
 	if !encrypted && !r.block.SharedFile && runtime.GOOS != "windows" &&
 		mode.Perm()&0o044 != 0 && (r.block.Sensitive || len(r.block.SensitiveNames) > 0) {
-		r.warnings.Add(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning, Summary: "Secrets readable by others",
-			Detail: "Others on this machine may read the file " + name +
-				", which has sensitive values and is not encrypted. Take that from them with chmod 600, " +
-				"encrypt it, or set shared = true if nobody else is there.",
-			Subject: r.block.Range.Ptr(),
-		})
+		r.warnings.Add(failure.WarningAt(r.block.Range, "Secrets readable by others",
+			"Others on this machine may read the file %s, which has sensitive values and is not encrypted. Take that from them with chmod 600, "+
+				"encrypt it, or set shared = true if nobody else is there.", name))
 	}
 	return values, nil
 }

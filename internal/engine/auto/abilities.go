@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -150,9 +151,7 @@ func (s *Session) prepareBinary(ctx context.Context) (*engine.PrepareResult, hcl
 	}
 	binary, err := s.binary(ctx)
 	if err != nil { // it was there before
-		return &engine.PrepareResult{}, hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err), Extra: faultOf(err),
-		}}
+		return &engine.PrepareResult{}, hcl.Diagnostics{failure.With(faultOf(err), failure.New("Engine not found", "%s", reason(err)))}
 	}
 	result, diags := prepare(ctx, binary, s.preparing.req)
 	s.preparing.prepared = !diags.HasErrors()

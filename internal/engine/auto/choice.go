@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -195,7 +196,7 @@ func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
 
 // unknownState says that nobody can go on with a state.
 func unknownState(why *engine.Reason, then string, extra any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unknown content of state", Detail: why.Text + " " + then, Extra: extra}
+	return failure.With(extra, failure.New("Unknown content of state", "%s %s", why.Text, then))
 }
 
 // reason returns sentences about why there is no binary.

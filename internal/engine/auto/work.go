@@ -82,12 +82,8 @@ func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.S
 	}
 	binary, err := s.binary(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Engine of the plan not found",
-			Detail:   "The plan was made by " + made.Name + " " + made.Version + ", which cannot be used. " + reason(err),
-			Extra:    faultOf(err),
-		}}
+		return nil, hcl.Diagnostics{failure.With(faultOf(err), failure.New("Engine of the plan not found",
+			"The plan was made by %s %s, which cannot be used. %s", made.Name, made.Version, reason(err)))}
 	}
 	return binary, nil
 }

@@ -103,11 +103,7 @@ type applying struct {
 func (a *applying) check() hcl.Diagnostics {
 	meta := &a.stored.meta
 	refuse := func(format string, args ...any) hcl.Diagnostics {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Plan cannot be applied",
-			Detail:   fmt.Sprintf(format, args...),
-		}}
+		return hcl.Diagnostics{failure.New("Plan cannot be applied", format, args...)}
 	}
 	if meta.Engine != a.engine.info {
 		return refuse("The plan of %s was made by %s %s, and only this can apply it. Now the engine is %s %s.",

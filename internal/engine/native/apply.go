@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/provision"
 	"github.com/cairnstacks/cairn/internal/engine/withheld"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -91,9 +92,6 @@ func planFits(plan *planned.Plan, prior engine.State) *hcl.Diagnostic {
 	if planned.PriorOf(doc) == plan.Prior {
 		return nil
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Stale plan", Detail: "The plan was made for another state of the component than there is now. Make " +
-			"a new one.",
-		Extra: &engine.DiagnosticData{Fault: fault.StalePlan},
-	}
+	return failure.With(&engine.DiagnosticData{Fault: fault.StalePlan}, failure.New("Stale plan",
+		"The plan was made for another state of the component than there is now. Make a new one."))
 }

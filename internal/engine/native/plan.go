@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
 	"github.com/cairnstacks/cairn/internal/engine/withheld"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -79,7 +80,5 @@ func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.
 func stopped(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: summary, Detail: strings.TrimSuffix(err.Error(), ".") + ".", Extra: fault.OfError(err),
-	}
+	return failure.With(fault.OfError(err), failure.New(summary, "%s.", strings.TrimSuffix(err.Error(), ".")))
 }

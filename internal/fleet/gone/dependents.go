@@ -39,7 +39,7 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 	for _, other := range f.living.sorted() {
 		if f.states[other].name == state.name {
 			where := cmp.Or(state.file, "the same backend")
-			return hcl.Diagnostics{failure.WithCode(CodeNeeded, failure.New(summaryInUse,
+			return hcl.Diagnostics{failure.With(CodeNeeded, failure.New(summaryInUse,
 				"%q is not there any more, and its state is that of %q: %s. The objects of that would be destroyed. "+
 					"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
 		}
@@ -54,7 +54,7 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	refuse := func(by, why string, at *hcl.Range) {
-		diag := failure.WithCode(CodeNeeded, failure.New(summaryDependents,
+		diag := failure.With(CodeNeeded, failure.New(summaryDependents,
 			"%q is not there any more, and %q depends on it: %s. Nothing was done. Take that out of %[2]q and apply it first.",
 			u.Name, by, why))
 		diag.Subject = at

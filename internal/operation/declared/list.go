@@ -87,7 +87,7 @@ func readState(ctx context.Context, store statestore.Store, name string) (Deploy
 const CodeUnknown fault.Code = "deployment/unknown"
 
 func unknown(detail string, args ...any) error {
-	return hcl.Diagnostics{failure.WithCode(CodeUnknown, failure.New("No such deployment", detail, args...))}
+	return hcl.Diagnostics{failure.With(CodeUnknown, failure.New("No such deployment", detail, args...))}
 }
 
 // Find returns the one of listed deployments that has a name.

@@ -67,7 +67,7 @@ func ParseDocument(src []byte, name string) (*Document, error) {
 	var document Document
 	if err := json.Unmarshal(src, &document); err != nil || document.FormatVersion == "" {
 		return nil, hcl.Diagnostics{
-			failure.WithCode(CodeNotDocument, failure.New("Not a state", "%s is not the document of a whole state.", name)),
+			failure.With(CodeNotDocument, failure.New("Not a state", "%s is not the document of a whole state.", name)),
 		}
 	}
 	if document.FormatVersion != documentVersion {

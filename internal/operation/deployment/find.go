@@ -64,7 +64,7 @@ func (t *Stored) Find(address string) (Target, error) {
 }
 
 func notInState(detail string, args ...any) error {
-	return hcl.Diagnostics{failure.WithCode(CodeNotInState, failure.New("Object not in the state", detail, args...))}
+	return hcl.Diagnostics{failure.With(CodeNotInState, failure.New("Object not in the state", detail, args...))}
 }
 
 // places returns the addresses of all component instances, of the components, and of the stack

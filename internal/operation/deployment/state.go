@@ -241,7 +241,7 @@ func (t *Stored) MayBeStale() hcl.Diagnostics {
 	if t.lockedBy == nil || t.lockedBy.Holder.Operation == Plan {
 		return nil
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.Warning("State change in progress",
+	return hcl.Diagnostics{failure.With(CodeLocked, failure.Warning("State change in progress",
 		"The state is locked: %s. This plan is made from the state as it was when it was read, and may be out of date already.",
 		DescribeHolder(&t.lockedBy.Holder)))}
 }
@@ -252,7 +252,7 @@ func (t *Stored) MaySavePlan() error {
 	if t.lockedBy == nil || !t.Unfinished() {
 		return nil
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.New("State change in progress",
+	return hcl.Diagnostics{failure.With(CodeLocked, failure.New("State change in progress",
 		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.",
 		DescribeHolder(&t.lockedBy.Holder)))}
 }

@@ -38,7 +38,7 @@ func (t *Stored) Push(ctx context.Context, document *Document, force bool) (map[
 
 func (t *Stored) checkPush(document *Document) error {
 	refuse := func(summary, detail string, args ...any) error {
-		return hcl.Diagnostics{failure.WithCode(CodeNotPushed, failure.New(summary, detail, args...))}
+		return hcl.Diagnostics{failure.With(CodeNotPushed, failure.New(summary, detail, args...))}
 	}
 	switch {
 	case t.Lineage == "":

@@ -172,7 +172,7 @@ func (s *Stack) checkTrust(binary string) error {
 	if from == "" {
 		return nil
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Untrusted engine program",
+	return hcl.Diagnostics{failure.With(CodeUntrusted, failure.New("Untrusted engine program",
 		"The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
 			"Nothing was run. If you trust it, name it yourself: %[4]s=%[2]s in the environment.", settings.File, binary, from, Variable))}
 }

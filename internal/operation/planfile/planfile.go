@@ -169,7 +169,7 @@ func readError(path string, err error) error {
 }
 
 func withCode(code fault.Code, summary, detail string, args ...any) error {
-	return hcl.Diagnostics{failure.WithCode(code, failure.New(summary, detail, args...))}
+	return hcl.Diagnostics{failure.With(code, failure.New(summary, detail, args...))}
 }
 
 // withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same

@@ -118,5 +118,5 @@ func inFile(file string) string {
 }
 
 func otherState(summary, detail string, args ...any) *hcl.Diagnostic {
-	return failure.WithCode(CodeOtherState, failure.New(summary, detail, args...))
+	return failure.With(CodeOtherState, failure.New(summary, detail, args...))
 }

@@ -59,7 +59,7 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
 			if allowed := install.In(s.workDir()).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 &&
 				!slices.Contains(allowed, release.Hash(one.Hash)) {
-				return nil, hcl.Diagnostics{failure.WithCode(fault.ProviderDamaged, failure.New("Damaged provider package",
+				return nil, hcl.Diagnostics{failure.With(fault.ProviderDamaged, failure.New("Damaged provider package",
 					"The package of %s in %s has none of the checksums that are locked.", lock.ID(), found.Dir))}
 			}
 		}

@@ -67,7 +67,7 @@ func (s *Sources) Deployment() (string, error) {
 		return s.onlyDeployment()
 	}
 	if !settings.IsDeployment(name) {
-		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid deployment name",
+		return "", hcl.Diagnostics{failure.With(CodeDeploymentName, failure.New("Invalid deployment name",
 			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
 	}
 	return name, nil
@@ -83,7 +83,7 @@ func (s *Sources) onlyDeployment() (string, error) {
 	case len(config.Order) == 1:
 		return config.Order[0], nil
 	}
-	return "", hcl.Diagnostics{failure.WithCode(CodeSeveralDeployments, failure.New("Several deployments",
+	return "", hcl.Diagnostics{failure.With(CodeSeveralDeployments, failure.New("Several deployments",
 		"This is about one deployment, and the stack has several: %s. Name one.", strings.Join(config.Order, ", ")))}
 }
 
@@ -103,7 +103,7 @@ func (s *Sources) Block(name string) (*deployconfig.Deployment, hcl.Diagnostics)
 // NotDeclared says that deployment files have no deployment of that name, or none that a pattern
 // matches.
 func NotDeclared(config *deployconfig.Config, name string) *hcl.Diagnostic {
-	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The "+
+	return failure.With(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The "+
 		"deployments are: %s. "+
 		"To destroy the objects of one whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))

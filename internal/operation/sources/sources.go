@@ -116,7 +116,7 @@ func (s *Sources) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) 
 	if above := stackAbove(dir); above != "" {
 		remedy, code = fmt.Sprintf("The stack that this directory belongs to may be the one in %s: go there.", above), CodeStackAbove
 	}
-	return hcl.Diagnostics{failure.WithCode(code, failure.New("No configuration files",
+	return hcl.Diagnostics{failure.With(code, failure.New("No configuration files",
 		"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. %s", dir, remedy))}
 }
 

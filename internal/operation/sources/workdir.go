@@ -74,7 +74,7 @@ func (s *Sources) unusableWorkDir(err error) hcl.Diagnostics {
 			"if %s or %s is not complete, have it completed where it can be written, and commit it.",
 			locks.FileName, bundle.LockFileName)
 	}
-	return hcl.Diagnostics{failure.WithCode(code, failure.New("Unusable working directory",
+	return hcl.Diagnostics{failure.With(code, failure.New("Unusable working directory",
 		"%s Or make the directory of the stack writable for this user, or copy the stack to one that is.", detail))}
 }
 

@@ -60,7 +60,7 @@ func (s *State) checkNothingInterrupted(ctx context.Context, stored *deployment.
 	if len(components) == 0 {
 		components = []string{"the stack"}
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
+	return hcl.Diagnostics{failure.With(CodeInterrupted, failure.New("Interrupted apply not recovered",
 		"An earlier apply was cut off, and its changes to %s are not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
 }
 
@@ -188,7 +188,7 @@ func withBlockFirst(err error) error {
 	}
 	diag := *diags[0]
 	diag.Detail += " For the state of a new one, add its deployment block first."
-	return hcl.Diagnostics{failure.WithCode(CodeNoBlock, &diag)}
+	return hcl.Diagnostics{failure.With(CodeNoBlock, &diag)}
 }
 
 // Export returns the state of a component instance as a plain Terraform state.
@@ -232,7 +232,7 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 		rollback, err := stored.RollBack(ctx, serial)
 		if err == nil && len(rollback.Loses)+len(rollback.Regains) > 0 {
 			if approve == nil {
-				return "", nil, hcl.Diagnostics{failure.WithCode(CodeNotApproved,
+				return "", nil, hcl.Diagnostics{failure.With(CodeNotApproved,
 					failure.New("Approval needed", "There is nobody to approve the change of the state. Nothing was changed."))}
 			}
 			err = approve(ctx, rollback)

@@ -315,6 +315,6 @@ func (s *States) CheckLeft(ctx context.Context) hcl.Diagnostics {
 		code, remedy = CodeLeftDefault, "It is the state of applies before there were deployment files: declare a deployment of this name, or "+
 			"give another one that state."
 	}
-	return hcl.Diagnostics{failure.WithCode(code, failure.New("Deployment block missing",
+	return hcl.Diagnostics{failure.With(code, failure.New("Deployment block missing",
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -130,14 +131,8 @@ func withUnknownAttributes(expr hcl.Expression, value cty.Value) (cty.Value, hcl
 // unknownObject is the value that an object with the key stands for.
 func unknownObject(expr hcl.Expression, pairs []hcl.KeyValuePair) (cty.Value, hcl.Diagnostics) {
 	if len(pairs) > 1 {
-		return cty.DynamicVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Ambiguous value",
-			Detail: fmt.Sprintf("An object with the key %q stands for a value that is not known yet, and has no other keys. Write it as {%[1]q: "+
-				"\"string\"}, with the type of the value.",
-				unknownKey),
-			Subject: expr.Range().Ptr(),
-		}}
+		return cty.DynamicVal, hcl.Diagnostics{failure.At(expr.Range(), "Ambiguous value", "An object with the key %q stands for a value that "+
+			"is not known yet, and has no other keys. Write it as {%[1]q: \"string\"}, with the type of the value.", unknownKey)}
 	}
 	ty, diags := stackconfig.ParseType(pairs[0].Value)
 	return cty.UnknownVal(ty.WithoutOptional()), diags
@@ -149,12 +144,8 @@ func refuseUnknown(expr hclsyntax.Expression) *hcl.Diagnostic {
 	var found *hcl.Diagnostic
 	hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it makes none
 		if call, ok := node.(*hclsyntax.FunctionCallExpr); ok && call.Name == unknownName {
-			found = &hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Unknown value outside of a file",
-				Detail:   "Only a variables file can say that a value is not known yet. Write NAME = unknown(TYPE) into one.",
-				Subject:  call.Range().Ptr(),
-			}
+			found = failure.At(call.Range(), "Unknown value outside of a file",
+				"Only a variables file can say that a value is not known yet. Write NAME = unknown(TYPE) into one.")
 		}
 		return nil
 	})
@@ -166,13 +157,8 @@ func unknownAsText(declared *stackconfig.InputVariable, text string, rng hcl.Ran
 	if declared.Type.Constraint != cty.String || !strings.HasPrefix(text, unknownName+"(") || !strings.HasSuffix(text, ")") {
 		return nil
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Literal text for variable",
-		Detail: fmt.Sprintf("Here, texts for variables of type string are not evaluated, so the value of var.%s is this text. "+
-			"To say that the value is not known yet, write it into a variables file.", declared.Name),
-		Subject: rng.Ptr(),
-	}}
+	return hcl.Diagnostics{failure.WarningAt(rng, "Literal text for variable", "Here, texts for variables of type string are not evaluated, "+
+		"so the value of var.%s is this text. To say that the value is not known yet, write it into a variables file.", declared.Name)}
 }
 
 // Unknown returns the variables with a value that is not known in whole, sorted by name.
@@ -196,13 +182,8 @@ func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given) h
 				"Nothing was done.",
 				place, variable.Name)
 		}
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Value needed for variable",
-			Detail:   detail,
-			Subject:  variable.Range.Ptr(),
-			Extra:    fault.Value{Variable: variable.Name, Fleeting: variable.Ephemeral, Given: true, Plannable: true},
-		})
+		needed := fault.Value{Variable: variable.Name, Fleeting: variable.Ephemeral, Given: true, Plannable: true}
+		diags = diags.Append(failure.With(needed, failure.At(variable.Range, "Value needed for variable", "%s", detail)))
 	}
 	return diags
 }

@@ -144,12 +144,8 @@ func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	if len(unread) == 0 {
 		return nil
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Ignored variables file",
-		Detail:   fmt.Sprintf("Stacks take no values from files by themselves, whatever their name. Not read: %s.", strings.Join(unread, ", ")),
-		Extra:    Unread(unread),
-	}}
+	return hcl.Diagnostics{failure.With(Unread(unread), failure.Warning("Ignored variables file",
+		"Stacks take no values from files by themselves, whatever their name. Not read: %s.", strings.Join(unread, ", ")))}
 }
 
 // Unread are the names of variables files that were not read. It is the Extra of the warning of
@@ -307,13 +303,8 @@ func (r *reader) file(path string) {
 		}
 	}
 	for _, attr := range undeclared {
-		diags := hcl.Diagnostics{{
-			Severity: hcl.DiagWarning,
-			Summary:  "Value for undeclared variable",
-			Detail: fmt.Sprintf("The configuration declares no variable %q, so this value is not used.%s", attr.Name,
-				nearest.DidYouMean(attr.Name, slices.Collect(maps.Keys(r.declared)))),
-			Subject: attr.NameRange.Ptr(),
-		}}
+		diags := hcl.Diagnostics{failure.WarningAt(attr.NameRange, "Value for undeclared variable", "The configuration declares no variable "+
+			"%q, so this value is not used.%s", attr.Name, nearest.DidYouMean(attr.Name, slices.Collect(maps.Keys(r.declared))))}
 		if anySecret(r.declared) { // it may be one whose name is misspelt
 			diags = inSecret(diags)
 		}
@@ -424,13 +415,8 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 	}
 	converted, err := bounds.Convert(value, declared.Type.Constraint)
 	if err != nil {
-		return cty.NilVal, diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Value does not fit the variable",
-			Detail: fmt.Sprintf("This value is not suitable for var.%s, declared at %s: %s.",
-				declared.Name, declared.Range, describeConversion(err, IsSecret(declared))),
-			Subject: rng.Ptr(),
-		})
+		return cty.NilVal, diags.Append(failure.At(rng, "Value does not fit the variable", "This value is not suitable for var.%s, declared at "+
+			"%s: %s.", declared.Name, declared.Range, describeConversion(err, IsSecret(declared))))
 	}
 	return converted, diags
 }

@@ -4,7 +4,6 @@
 package stacks
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -14,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -63,12 +63,8 @@ func convertInputs(inputs map[string]input, declared map[string]*stackconfig.Inp
 		given := inputs[name]
 		value, err := convertInput(given.value, variable.Type)
 		if err != nil {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Unsuitable value of an input variable",
-				Detail:   fmt.Sprintf("The input variable %q cannot have this value: %s.", name, err),
-				Subject:  &given.place,
-			})
+			diags = diags.Append(failure.At(given.place, "Unsuitable value of an input variable",
+				"The input variable %q cannot have this value: %s.", name, err))
 			value = cty.UnknownVal(variable.Type.WithoutOptional())
 		}
 		values[name] = value

@@ -5,7 +5,6 @@ package stacks
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
@@ -170,10 +170,5 @@ func encodeResult(value cty.Value, expr hcl.Expression) (*stackspb.DynamicValue,
 	if err == nil {
 		return message, nil
 	}
-	return nil, &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Unsendable result",
-		Detail:   fmt.Sprintf("The value of the expression cannot be sent: %s. Ask for a part of it.", err),
-		Subject:  expr.Range().Ptr(),
-	}
+	return nil, failure.At(expr.Range(), "Unsendable result", "The value of the expression cannot be sent: %s. Ask for a part of it.", err)
 }
