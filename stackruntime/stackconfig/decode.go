@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -124,12 +125,7 @@ func (d *decoder) finish() {
 }
 
 func (d *decoder) errorf(subject hcl.Range, summary, format string, args ...any) {
-	d.diags = append(d.diags, &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(format, args...),
-		Subject:  &subject,
-	})
+	d.diags = append(d.diags, failure.At(subject, summary, format, args...))
 }
 
 // claim notes the declaration of an address and reports whether it is the first.

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -81,17 +82,9 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "No such stack directory",
-			Detail:   fmt.Sprintf("Nothing was found at %s.", dir),
-		}
+		return failure.New("No such stack directory", "Nothing was found at %s.", dir)
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Stack source unreadable",
-		Detail:   fmt.Sprintf("Reading %s failed: %s.", dir, err),
-	}
+	return failure.New("Stack source unreadable", "Reading %s failed: %s.", dir, err)
 }
 
 // loader builds one tree of stacks.
@@ -167,12 +160,7 @@ func (l *loader) embed(parent *node, name string, source Source) {
 	}
 	if reason := tooDeep(parent, addr, decoded); reason != "" {
 		l.broken[addr] = true
-		l.report(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Stacks nested too deeply",
-			Detail:   fmt.Sprintf("%s The callers are: %s.", reason, chain(parent, addr, source)),
-			Subject:  source.Range.Ptr(),
-		})
+		l.report(failure.At(source.Range, "Stacks nested too deeply", "%s The callers are: %s.", reason, chain(parent, addr, source)))
 		return
 	}
 	parent.stack.Children[name] = l.add(addr, parent, decoded)

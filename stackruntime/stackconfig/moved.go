@@ -6,6 +6,7 @@ package stackconfig
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -70,12 +71,8 @@ func (d *decoder) literalKey(attr *hcl.Attribute, index hcl.Expression) (key sta
 			return key, true
 		}
 	}
-	d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Non-literal instance key in move",
-		Detail: "A move is about objects in the state, whatever the values are, so the key of an instance is written as it is there: " +
-			"a string like \"key\", without references, or a whole number. Write one block for each instance.",
-		Subject: index.Range().Ptr(),
-	}}, attr.Expr.Range())...)
+	d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{failure.At(index.Range(), "Non-literal instance key in move",
+		"A move is about objects in the state, whatever the values are, so the key of an instance is written as it is there: a string like "+
+			"\"key\", without references, or a whole number. Write one block for each instance.")}, attr.Expr.Range())...)
 	return stackaddrs.NoKey, false
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -263,5 +264,5 @@ func (s *Stack) undeclared(addr stackaddrs.Referenceable) declaration {
 }
 
 func (l *loader) moveError(subject hcl.Range, summary, format string, args ...any) {
-	l.report(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &subject})
+	l.report(failure.At(subject, summary, format, args...))
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 var removedSchema = &hcl.BodySchema{
@@ -136,12 +138,8 @@ func (d *decoder) objectPath(attr *hcl.Attribute, examples string) *RemovedFrom 
 		if p.problem != "" {
 			detail = p.problem + " " + detail
 		}
-		d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  attr.Name + " does not name a component or stack",
-			Detail:   detail,
-			Subject:  &p.at,
-		}}, attr.Expr.Range())...)
+		d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{failure.At(p.at, attr.Name+" does not name a component or stack",
+			"%s", detail)}, attr.Expr.Range())...)
 	}
 	return from
 }

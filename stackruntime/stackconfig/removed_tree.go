@@ -5,11 +5,9 @@ package stackconfig
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
-	"github.com/hashicorp/hcl/v2"
-
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -132,11 +130,6 @@ func (l *loader) missingStack(r removal, missing stackaddrs.Stack) {
 		}
 		missing = caller
 	}
-	l.report(&hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Removal target lies in a missing stack",
-		Detail: fmt.Sprintf("%s is neither declared nor removed. To remove a stack with all that is in it, name the stack itself in from.",
-			missing),
-		Subject: r.block.From.Range.Ptr(),
-	})
+	l.report(failure.At(r.block.From.Range, "Removal target lies in a missing stack",
+		"%s is neither declared nor removed. To remove a stack with all that is in it, name the stack itself in from.", missing))
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/go-slug/sourceaddrs"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // source decodes the source and version arguments of a block. The source must lead to the object
@@ -135,11 +137,6 @@ func disagreement(target fmt.Stringer, known, given Source) *hcl.Diagnostic {
 	if known.Dir == "" || given.Dir == "" || known.Dir == given.Dir {
 		return nil
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Conflicting sources",
-		Detail: fmt.Sprintf("%s already uses source %q, at %s; this block says %q. All blocks for one target must agree.",
-			target, known.Written, place(known.Range), given.Written),
-		Subject: given.Range.Ptr(),
-	}
+	return failure.At(given.Range, "Conflicting sources", "%s already uses source %q, at %s; this block says %q. All blocks for one target "+
+		"must agree.", target, known.Written, place(known.Range), given.Written)
 }

@@ -6,13 +6,13 @@ package stackeval
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/promising/changeexec"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -38,11 +38,7 @@ type Checkable interface {
 // The results say of each component instance in the plan how it ended.
 func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInstance]*applying.Result, hcl.Diagnostics) {
 	if !m.applying.Plan.Applyable {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Plan cannot be applied",
-			Detail:   "There were errors while it was made. Fix them and make a new plan.",
-		}}
+		return nil, hcl.Diagnostics{failure.New("Plan cannot be applied", "There were errors while it was made. Fix them and make a new plan.")}
 	}
 	if diags := m.checkEngines(); diags.HasErrors() {
 		return nil, diags
@@ -61,14 +57,9 @@ func (m *Main) checkEngines() hcl.Diagnostics {
 		if len(plan.EnginePlan) == 0 || m.session.CanApply(plan.Engine) {
 			continue
 		}
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Plan of another engine",
-			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. "+
-				"Use the engine that made the plan, or make a new plan.",
-				plan.Addr, plan.Engine.Name, plan.Engine.Version),
-			Extra: fault.Address{Component: plan.Addr},
-		})
+		diags = diags.Append(failure.With(fault.Address{Component: plan.Addr}, failure.New("Plan of another engine",
+			"%s was planned with %s %s, which is not in use now. Nothing was done. Use the engine that made the plan, or make a new plan.",
+			plan.Addr, plan.Engine.Name, plan.Engine.Version)))
 	}
 	return diags
 }
@@ -186,12 +177,8 @@ func (m *Main) save(ctx context.Context, change applying.StateChange) hcl.Diagno
 		if errors.Is(err, ErrBeginNothing) {
 			return nil
 		}
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "State not saved",
-			Detail:   fmt.Sprintf("A change was made but could not be recorded: %s. No further change was begun.", err),
-			Extra:    fault.NotSaved{Err: err},
-		}}
+		return hcl.Diagnostics{failure.With(fault.NotSaved{Err: err}, failure.New("State not saved",
+			"A change was made but could not be recorded: %s. No further change was begun.", err))}
 	}
 	return nil
 }
@@ -277,12 +264,8 @@ func (c *ComponentInstance) Check(ctx context.Context) hcl.Diagnostics {
 	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
 	diags = diags.Extend(moreDiags)
 	if !diags.HasErrors() && failedInputs(inputs) {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Input could not be computed",
-			Detail:   fmt.Sprintf("An input of %s refers to something that is in error, so the component was not applied.", c.addr),
-			Subject:  c.component.config.decl.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(c.component.config.decl.Range, "Input could not be computed",
+			"An input of %s refers to something that is in error, so the component was not applied.", c.addr))
 	}
 	if module := c.component.module(ctx); module != nil && hasEphemeralOutputs(module) && c.main.isRequired(ctx, c.component.addr) {
 		_, moreDiags = c.again.Check(ctx, c.againAspect)

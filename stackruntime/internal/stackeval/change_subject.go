@@ -5,11 +5,11 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
@@ -38,12 +38,8 @@ func (m *Main) changeSubject(ctx context.Context, plan *stackplan.Component) (ap
 	if applying.IsDeferred(plan) {
 		return nil, nil // it was not known which block produces it, and now none does
 	}
-	return nil, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Plan does not match the configuration",
-		Detail:   fmt.Sprintf("The plan has changes for %s, which no block of the configuration produces. Make a new plan.", plan.Addr),
-		Extra:    fault.Address{Component: plan.Addr},
-	}}
+	return nil, hcl.Diagnostics{failure.With(fault.Address{Component: plan.Addr}, failure.New("Plan does not match the configuration",
+		"The plan has changes for %s, which no block of the configuration produces. Make a new plan.", plan.Addr))}
 }
 
 // changeSubject finds the object that a component instance comes from. It is nil if that is not

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -255,11 +256,7 @@ func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.
 	return maintask.Run(ctx, &m.panics, func(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 		scope := m.stackInstance(ctx, stack)
 		if scope == nil {
-			return cty.DynamicVal, hcl.Diagnostics{{
-				Severity: hcl.DiagError,
-				Summary:  "Unknown stack",
-				Detail:   "The configuration has no stack instance " + stack.String() + ".",
-			}}
+			return cty.DynamicVal, hcl.Diagnostics{failure.New("Unknown stack", "The configuration has no stack instance %s.", stack)}
 		}
 		value, diags := expr.EvalExpr(ctx, e, m.phase, scope)
 		return expr.WithoutFailed(value), diags

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -109,12 +110,8 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 		needed, err = prior.ProviderConfigs()
 	}
 	if err != nil {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unreadable component state",
-			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    fault.Address{Component: i.addr},
-		}}
+		return hcl.Diagnostics{failure.With(fault.Address{Component: i.addr}, failure.New("Unreadable component state",
+			"The state of %s cannot be read: %s.", i.addr, err))}
 	}
 	var diags hcl.Diagnostics
 	for _, need := range needed {
@@ -125,14 +122,10 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 		if need.Alias != "" {
 			slot = fmt.Sprintf("the slot with the alias %q", need.Alias)
 		}
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Provider needed by existing resources not assigned",
-			Detail: fmt.Sprintf("Resources of %s in the state were made with provider %s. "+
-				"Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
-			Subject: i.use.place.Ptr(),
-			Extra:   fault.Address{Component: i.addr},
-		})
+		diags = diags.Append(failure.With(fault.Address{Component: i.addr}, failure.At(i.use.place,
+			"Provider needed by existing resources not assigned",
+			"Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least "+
+				"until they are destroyed.", i.addr, need.Provider, slot)))
 	}
 	return diags
 }
@@ -255,12 +248,8 @@ func (i *managedInstance) planForget(
 	result, err := planning.Forget(req)
 	if err != nil {
 		i.setStatus(hooks.Failed)
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Unreadable component state",
-			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    fault.Address{Component: i.addr},
-		}}
+		return nil, hcl.Diagnostics{failure.With(fault.Address{Component: i.addr}, failure.New("Unreadable component state",
+			"The state of %s cannot be read: %s.", i.addr, err))}
 	}
 	plan := i.planned(ctx, req, requires).NewComponent(req, result)
 	plan.Action = stackplan.Forget
@@ -275,13 +264,8 @@ func (i *managedInstance) planForget(
 	for _, change := range result.Changes {
 		fmt.Fprintf(&names, "\n  - %s", change.Addr)
 	}
-	return plan, hcl.Diagnostics{{
-		Severity: hcl.DiagWarning,
-		Summary:  "Resources no longer managed",
-		Detail:   fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:%s", i.addr, &names),
-		Subject:  i.use.place.Ptr(),
-		Extra:    fault.Address{Component: i.addr},
-	}}
+	return plan, hcl.Diagnostics{failure.With(fault.Address{Component: i.addr}, failure.WarningAt(i.use.place, "Resources no longer managed",
+		"These resources of %s continue to exist, but nothing will manage them any more:%s", i.addr, &names))}
 }
 
 // EngineDiagnostics places diagnostics of an engine about a component instance: in the component,

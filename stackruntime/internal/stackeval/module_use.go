@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -105,13 +106,8 @@ func (u *moduleUse) checkSlots(ctx context.Context, module *engine.Module) hcl.D
 		provider := module.Slots[slot].Provider
 		assignment, ok := u.assignment(slot)
 		if !ok {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Provider slot not filled",
-				Detail: fmt.Sprintf("The module of %s takes a configuration named %q of provider %s. Assign one in the providers argument.",
-					u.user, slot, provider),
-				Subject: u.place.Ptr(),
-			})
+			diags = diags.Append(failure.At(u.place, "Provider slot not filled",
+				"The module of %s takes a configuration named %q of provider %s. Assign one in the providers argument.", u.user, slot, provider))
 			continue
 		}
 		diags = diags.Extend(u.checkSlotType(ctx, slot, module.Slots[slot], assignment))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
@@ -57,15 +58,10 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 			diag.Detail += fmt.Sprintf("\nThe same goes for %s and %s.", one.From, one.To)
 			continue
 		}
-		diag := &hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Move to an occupied address",
-			Detail: fmt.Sprintf("%[1]s cannot become %[2]s, since the state has something at both addresses. If it has moved already and "+
-				"%[1]s was made anew, remove this block. Otherwise give the object at %[2]s another address in the state, or forget it.",
-				one.From, one.To),
-			Subject: block.ToRange.Ptr(),
-			Extra:   fault.Address{Component: one.From, Inner: fault.MoveBlocked},
-		}
+		diag := failure.With(fault.Address{Component: one.From, Inner: fault.MoveBlocked}, failure.At(block.ToRange,
+			"Move to an occupied address",
+			"%[1]s cannot become %[2]s, since the state has something at both addresses. If it has moved already and %[1]s was made anew, remove "+
+				"this block. Otherwise give the object at %[2]s another address in the state, or forget it.", one.From, one.To))
 		if one.Cycle {
 			diag.Extra = fault.Address{Component: one.From}
 			diag.Summary = "Cycle of moves"
@@ -98,14 +94,9 @@ func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnosti
 	if m.stack.disposition != stays || !m.isDeclared(ctx, from) {
 		return nil, nil
 	}
-	return nil, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Moved object still declared",
-		Detail: fmt.Sprintf("The for_each of its block still has %s, and this block moves it to %s. "+
-			"Remove the key there, or remove this block if both are wanted.",
-			from.Within(m.stack.addr), m.decl.Move.To.Within(m.stack.addr)),
-		Subject: m.decl.FromRange.Ptr(),
-	}}
+	return nil, hcl.Diagnostics{failure.At(m.decl.FromRange, "Moved object still declared",
+		"The for_each of its block still has %s, and this block moves it to %s. Remove the key there, or remove this block if both are wanted.",
+		from.Within(m.stack.addr), m.decl.Move.To.Within(m.stack.addr))}
 }
 
 // Check implements [Checkable].
@@ -139,15 +130,9 @@ func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 // nothing claims.
 func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
 	moved := m.movedBy[addrs[0]]
-	diag := &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Target of a move not declared",
-		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. "+
-			"Make the address that of an instance that there is, or declare it.",
-			moved.from, addrs[0]),
-		Subject: moved.block.ToRange.Ptr(),
-		Extra:   fault.Address{Component: addrs[0]},
-	}
+	diag := failure.With(fault.Address{Component: addrs[0]}, failure.At(moved.block.ToRange, "Target of a move not declared",
+		"This block moves %s to %s, which no block of the configuration produces. Make the address that of an instance that there is, or "+
+			"declare it.", moved.from, addrs[0]))
 	if len(addrs) > 1 {
 		diag.Detail += fmt.Sprintf(" The same goes for %s.", diagnostics.Enumerate(addrs[1:]))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -79,21 +80,12 @@ func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
 	}
 	decl := o.config.decl
 	if stackconfig.HasProviderRef(decl.Type.Constraint) {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Root outputs cannot expose provider configurations",
-			Detail:   fmt.Sprintf("Output %q would leave the stack, and a provider configuration has a meaning only inside.", decl.Name),
-			Subject:  decl.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(decl.Range, "Root outputs cannot expose provider configurations",
+			"Output %q would leave the stack, and a provider configuration has a meaning only inside.", decl.Name))
 	}
 	if decl.Ephemeral {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Root outputs cannot be ephemeral",
-			Detail: fmt.Sprintf("Output %q is kept in the state, which an ephemeral value must not be. "+
-				"Only outputs of embedded stacks can be ephemeral.", decl.Name),
-			Subject: decl.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(decl.Range, "Root outputs cannot be ephemeral",
+			"Output %q is kept in the state, which an ephemeral value must not be. Only outputs of embedded stacks can be ephemeral.", decl.Name))
 	}
 	return diags
 }

@@ -5,13 +5,13 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -104,11 +104,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 }
 
 func interrupted(ctx context.Context, what string) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Operation interrupted",
-		Detail:   fmt.Sprintf("The stack was not %s completely: %s.", what, context.Cause(ctx)),
-	}
+	return failure.New("Operation interrupted", "The stack was not %s completely: %s.", what, context.Cause(ctx))
 }
 
 // PlanChanges implements [Plannable].

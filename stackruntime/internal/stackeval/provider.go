@@ -5,12 +5,12 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
@@ -230,12 +230,8 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 	}
 	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
 	if err := conversion.CheckFinite(value); err != nil && !diags.HasErrors() {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagError,
-			Summary:  "Unsuitable provider argument",
-			Detail:   fmt.Sprintf("The configuration of %s cannot be used: %s.", p.addr, marks.DescribeError(value, err)),
-			Subject:  p.decl.Range.Ptr(),
-		})
+		diags = diags.Append(failure.At(p.decl.Range, "Unsuitable provider argument",
+			"The configuration of %s cannot be used: %s.", p.addr, marks.DescribeError(value, err)))
 	}
 	return value, diagnostics.PlacedAt(diags, p.decl.Range) // without a config block there is no place in it
 }

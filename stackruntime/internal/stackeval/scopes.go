@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -191,12 +192,7 @@ func (s scopeWithoutProviders) ResolveExpressionReference(
 	ctx context.Context, ref stackaddrs.Reference,
 ) (expr.Referenceable, hcl.Diagnostics) {
 	if _, ok := ref.Target.(stackaddrs.ProviderConfigRef); ok {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Reference not allowed here",
-			Detail:   fmt.Sprintf("%s cannot refer to provider configurations.", s.place),
-			Subject:  ref.Range.Ptr(),
-		}}
+		return nil, hcl.Diagnostics{failure.At(ref.Range, "Reference not allowed here", "%s cannot refer to provider configurations.", s.place)}
 	}
 	return s.EvaluationScope.ResolveExpressionReference(ctx, ref)
 }

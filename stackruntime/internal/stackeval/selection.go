@@ -5,10 +5,10 @@ package stackeval
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
@@ -47,13 +47,8 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 			if m.isThere(ctx, addr) {
 				continue
 			}
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "No such component",
-				Detail: fmt.Sprintf("The plan is to %s %s, which neither the configuration nor the state has.%s",
-					verb, addr, m.meantComponent(ctx, addr)),
-				Extra: code,
-			})
+			diags = diags.Append(failure.With(code, failure.New("No such component",
+				"The plan is to %s %s, which neither the configuration nor the state has.%s", verb, addr, m.meantComponent(ctx, addr))))
 		}
 	}
 	check(fault.TargetUnknown, "be limited to", m.planning.Targets)

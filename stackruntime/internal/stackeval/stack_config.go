@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -165,21 +166,13 @@ func (s *StackConfig) checkDependsOn(dependsOn []hcl.Traversal) hcl.Diagnostics 
 	for _, traversal := range dependsOn {
 		ref, rest, moreDiags := stackaddrs.ParseReference(traversal)
 		if moreDiags.HasErrors() || !s.canDependOn(ref.Target) {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "depends_on target unusable",
-				Detail:   "Name a component or an embedded stack that is declared in this stack.",
-				Subject:  traversal.SourceRange().Ptr(),
-			})
+			diags = diags.Append(failure.At(traversal.SourceRange(), "depends_on target unusable",
+				"Name a component or an embedded stack that is declared in this stack."))
 			continue
 		}
 		if len(rest) > 0 {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "depends_on target too specific",
-				Detail:   fmt.Sprintf("Only the whole object %s is considered.", ref.Target),
-				Subject:  rest.SourceRange().Ptr(),
-			})
+			diags = diags.Append(failure.WarningAt(rest.SourceRange(), "depends_on target too specific",
+				"Only the whole object %s is considered.", ref.Target))
 		}
 	}
 	return diags
@@ -251,12 +244,8 @@ func (s *StackConfig) ProviderFunction(ctx context.Context, call lang.ProviderCa
 	}
 	_, name, _ := call.Parts()
 	if deprecated := found.Deprecation(); deprecated != "" {
-		diags = diags.Append(&hcl.Diagnostic{
-			Severity: hcl.DiagWarning,
-			Summary:  "Deprecated function",
-			Detail:   fmt.Sprintf("Provider %s is going to drop the function %q. It says: %s", provider.Provider, name, deprecated),
-			Subject:  call.Range.Ptr(),
-		})
+		diags = diags.Append(failure.WarningAt(call.Range, "Deprecated function",
+			"Provider %s is going to drop the function %q. It says: %s", provider.Provider, name, deprecated))
 	}
 	return found.Function(ctx), diags
 }

@@ -5,13 +5,12 @@ package applying
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -78,12 +77,8 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	}
 	if !saveDiags.HasErrors() && result.work != "" {
 		if err := a.op.Session.Acknowledge(ctx, result.work); err != nil {
-			result.Diags = result.Diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "Apply leftovers not removed",
-				Detail:   fmt.Sprintf("The state of %s is saved, but the engine's record of the apply could not be removed: %s.", a.plan.Addr, err),
-				Extra:    fault.Address{Component: a.plan.Addr},
-			})
+			result.Diags = result.Diags.Append(failure.With(fault.Address{Component: a.plan.Addr}, failure.Warning("Apply leftovers not removed",
+				"The state of %s is saved, but the engine's record of the apply could not be removed: %s.", a.plan.Addr, err)))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
@@ -121,11 +122,7 @@ func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) er
 
 // stale says why an instance of which a part was done cannot go on.
 func (a *applier) stale(reason error) hcl.Diagnostics {
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Stale plan",
-		Detail: fmt.Sprintf("%s was applied in part, and the rest of its changes is not that of the plan: %s. "+
-			"Nothing more was done with it. Make a new plan.", a.plan.Addr, reason),
-		Extra: fault.Address{Component: a.plan.Addr, Inner: fault.StalePlan},
-	}}
+	return hcl.Diagnostics{failure.With(fault.Address{Component: a.plan.Addr, Inner: fault.StalePlan}, failure.New("Stale plan",
+		"%s was applied in part, and the rest of its changes is not that of the plan: %s. Nothing more was done with it. Make a new plan.",
+		a.plan.Addr, reason))}
 }

@@ -12,17 +12,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Bug reports a fault that only a mistake of ours can lead to.
 func Bug(summary string, format string, args ...any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  summary,
-		Detail:   fmt.Sprintf(format, args...) + " This is a bug in cairn; please report it.",
-	}
+	return failure.New(summary, "%s This is a bug in cairn; please report it.", fmt.Sprintf(format, args...))
 }
 
 // About adds to diagnostics from an engine which component they are about.

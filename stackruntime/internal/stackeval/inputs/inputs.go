@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -99,12 +100,8 @@ func (s Set) each(value func(*engine.Variable) cty.Value) map[string]cty.Value {
 func (s Set) WithoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnostics) {
 	for _, v := range s.variables {
 		if v.Required() {
-			return s.Placeholders(), hcl.Diagnostics{{
-				Severity: hcl.DiagError,
-				Summary:  s.messages.needed,
-				Detail:   fmt.Sprintf("The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.Name),
-				Subject:  &block,
-			}}
+			return s.Placeholders(), hcl.Diagnostics{failure.At(block, s.messages.needed,
+				"The %s has required variables, %q for one. Set them in an inputs argument.", s.messages.owner, v.Name)}
 		}
 	}
 	return s.each(func(v *engine.Variable) cty.Value { return v.Default }), nil
@@ -294,12 +291,8 @@ func (s Set) Undeclared(e hcl.Expression) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, pair := range pairs {
 		if name := attributeKey(pair.Key); name != "" && !declared[name] {
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning,
-				Summary:  "Input not declared",
-				Detail:   fmt.Sprintf("The %s has no variable %q, so this value is not used.", s.messages.owner, name),
-				Subject:  pair.Key.Range().Ptr(),
-			})
+			diags = diags.Append(failure.WarningAt(pair.Key.Range(), "Input not declared",
+				"The %s has no variable %q, so this value is not used.", s.messages.owner, name))
 		}
 	}
 	return diags

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -19,12 +20,8 @@ import (
 func Provider(decl *stackconfig.Stack, call lang.ProviderCall) (*stackconfig.ProviderRequirement, hcl.Diagnostics) {
 	localName, name, ok := call.Parts()
 	if !ok {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Invalid function name",
-			Detail:   fmt.Sprintf("The name of a function of a provider has three parts, like provider::aws::arn_parse; this one is %s.", call.Name),
-			Subject:  call.Range.Ptr(),
-		}}
+		return nil, hcl.Diagnostics{failure.At(call.Range, "Invalid function name",
+			"The name of a function of a provider has three parts, like provider::aws::arn_parse; this one is %s.", call.Name)}
 	}
 	requirements := decl.RequiredProviders
 	if provider := requirements.Named(localName); provider != nil {
@@ -37,12 +34,7 @@ func Provider(decl *stackconfig.Stack, call lang.ProviderCall) (*stackconfig.Pro
 	if other := declaredByType(requirements, localName); other != "" {
 		detail = fmt.Sprintf("This stack calls the provider %q by the local name %[2]q. Write provider::%[2]s::%[3]s.", localName, other, name)
 	}
-	return nil, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Provider not declared",
-		Detail:   detail,
-		Subject:  call.Range.Ptr(),
-	}}
+	return nil, hcl.Diagnostics{failure.At(call.Range, "Provider not declared", "%s", detail)}
 }
 
 // declaredByType returns the local name of a provider of this type, "" if there is none.

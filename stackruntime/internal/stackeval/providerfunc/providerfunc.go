@@ -8,7 +8,6 @@ package providerfunc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -73,7 +73,7 @@ type Function struct {
 // these are optional. ctx must come from package maintask.
 func (f *Functions) Find(ctx context.Context, provider stackaddrs.Provider, call lang.ProviderCall) (*Function, hcl.Diagnostics) {
 	problem := func(summary, detail string, args ...any) hcl.Diagnostics {
-		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: call.Range.Ptr()}}
+		return hcl.Diagnostics{failure.At(call.Range, summary, detail, args...)}
 	}
 	_, name, _ := call.Parts()
 	var functions map[string]*engine.Function

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -48,13 +49,8 @@ func (c Component) Check(steps hcl.Traversal) hcl.Diagnostics {
 			return c.unknownInstance(key, set, steps[0])
 		}
 	} else if _, isAttr := steps[0].(hcl.TraverseAttr); isAttr && c.Module.Outputs[key] != nil {
-		return hcl.Diagnostics{{
-			Severity: hcl.DiagWarning,
-			Summary:  "Missing instance key",
-			Detail: fmt.Sprintf("%s has for_each, so that its outputs are those of its instances, like %[1]s[\"KEY\"].%s. "+
-				"This expression is the instance with the key %[2]q.", c.Addr, key),
-			Subject: steps[0].SourceRange().Ptr(),
-		}}
+		return hcl.Diagnostics{failure.WarningAt(steps[0].SourceRange(), "Missing instance key", "%s has for_each, so that its outputs are "+
+			"those of its instances, like %[1]s[\"KEY\"].%s. This expression is the instance with the key %[2]q.", c.Addr, key)}
 	}
 	if len(steps) == 1 {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
@@ -29,26 +30,16 @@ func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Dia
 		if decl.Default != cty.NilVal {
 			return decl.Default, nil
 		}
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value needed for variable",
-			Detail:   fmt.Sprintf("Variable var.%s is not set and has no default.", decl.Name),
-			Subject:  decl.Range.Ptr(),
-			Extra:    fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral},
-		}}
+		return cty.NilVal, hcl.Diagnostics{failure.With(fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral},
+			failure.At(decl.Range, "Value needed for variable", "Variable var.%s is not set and has no default.", decl.Name))}
 	}
 	if decl.Type.Defaults != nil {
 		given = decl.Type.Defaults.Apply(given)
 	}
 	value, err := conversion.Convert(given, decl.Type.Constraint)
 	if err != nil {
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value does not fit the variable",
-			Detail: fmt.Sprintf("The value given for variable %q does not fit its type: %s.",
-				decl.Name, marks.DescribeError(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err)),
-			Subject: decl.Range.Ptr(),
-		}}
+		return cty.NilVal, hcl.Diagnostics{failure.At(decl.Range, "Value does not fit the variable", "The value given for variable %q does not "+
+			"fit its type: %s.", decl.Name, marks.DescribeError(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err))}
 	}
 	return value, nil
 }
@@ -84,14 +75,9 @@ func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnost
 		value = marks.MarkPaths(value, marks.Sensitive, marks.Paths(a.Planned.After, marks.Sensitive))
 	}
 	if !value.IsWhollyKnown() && !a.LeaveUnknown {
-		return cty.NilVal, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Value still not known",
-			Detail: fmt.Sprintf("The value given for variable var.%s is not known yet, in whole or in part, and an apply needs all of it.",
-				decl.Name),
-			Subject: decl.Range.Ptr(),
-			Extra:   fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral, Given: true},
-		}}
+		return cty.NilVal, hcl.Diagnostics{failure.With(fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral, Given: true},
+			failure.At(decl.Range, "Value still not known",
+				"The value given for variable var.%s is not known yet, in whole or in part, and an apply needs all of it.", decl.Name))}
 	}
 	return value, nil
 }
@@ -118,13 +104,8 @@ func (a AtApply) contradiction(decl *stackconfig.InputVariable, value cty.Value)
 	if err == nil {
 		return nil
 	}
-	diag := &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Variable changed since planning",
-		Detail: fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. "+
-			"Leave it out, or make a new plan.", decl.Name),
-		Subject: decl.Range.Ptr(),
-	}
+	diag := failure.At(decl.Range, "Variable changed since planning", "Variable %q must have the value that the plan was made with. Only "+
+		"ephemeral variables may have another. Leave it out, or make a new plan.", decl.Name)
 	if a.Planned.IsUnknown() {
 		reason := marks.DescribeError(cty.NilVal, err)
 		if secret := marks.Declared(a.Planned.After, decl.Sensitive, decl.Ephemeral); marks.Contains(secret, marks.Sensitive) ||

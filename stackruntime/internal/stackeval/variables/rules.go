@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -132,10 +133,6 @@ func (s ownVariableScope) ResolveExpressionReference(_ context.Context, ref stac
 	if ref.Target == (stackaddrs.InputVariable{Name: s.name}) {
 		return expr.JustValue{Value: s.value}, nil
 	}
-	return nil, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Reference not allowed here",
-		Detail:   fmt.Sprintf("The validation rules of a variable can refer to the variable itself only, as var.%s.", s.name),
-		Subject:  ref.Range.Ptr(),
-	}}
+	return nil, hcl.Diagnostics{failure.At(ref.Range, "Reference not allowed here",
+		"The validation rules of a variable can refer to the variable itself only, as var.%s.", s.name)}
 }
