@@ -64,9 +64,8 @@ func Parse(src []byte, filename string) (*Locks, hcl.Diagnostics) {
 	parser := &parser{blocks: map[stackaddrs.Provider]*hcl.Block{}}
 	for _, block := range content.Blocks {
 		if block.Type == "module" {
-			diags = diags.Append(warning("Locks of modules ignored",
-				"A lock file has locks of providers. This block was written by an unknown version, and is ignored.",
-				block.TypeRange))
+			diags = diags.Append(failure.WarningAt(block.TypeRange, "Locks of modules ignored",
+				"A lock file has locks of providers. This block was written by an unknown version, and is ignored."))
 			continue
 		}
 		diags = diags.Extend(parser.provider(block))
@@ -75,18 +74,6 @@ func Parse(src []byte, filename string) (*Locks, hcl.Diagnostics) {
 		return nil, diags
 	}
 	return &parser.locks, diags
-}
-
-func invalid(summary, detail string, subject hcl.Range, args ...any) *hcl.Diagnostic {
-	diag := failure.New(summary, detail, args...)
-	diag.Subject = &subject
-	return diag
-}
-
-func warning(summary, detail string, subject hcl.Range) *hcl.Diagnostic {
-	diag := invalid(summary, "%s", subject, detail)
-	diag.Severity = hcl.DiagWarning
-	return diag
 }
 
 // parser collects the locks of a file.
@@ -98,11 +85,11 @@ type parser struct {
 func (p *parser) provider(block *hcl.Block) hcl.Diagnostics {
 	provider, problem := ParseProvider(block.Labels[0])
 	if problem != nil {
-		return hcl.Diagnostics{invalid("Invalid provider address", "%s.", block.LabelRanges[0], failure.Capitalize(problem.Error()))}
+		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Invalid provider address", "%s.", failure.Capitalize(problem.Error()))}
 	}
 	if first := p.blocks[provider]; first != nil {
-		return hcl.Diagnostics{invalid("Duplicate provider lock", "There is a lock for %s at %s already. Remove one of them.",
-			block.LabelRanges[0], provider, first.DefRange)}
+		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Duplicate provider lock",
+			"There is a lock for %s at %s already. Remove one of them.", provider, first.DefRange)}
 	}
 	p.blocks[provider] = block
 	content, diags := block.Body.Content(providerSchema)
@@ -144,7 +131,7 @@ func text(expr hcl.Expression) (string, hcl.Diagnostics) {
 	}
 	value, err := toText(value)
 	if err != nil {
-		return "", hcl.Diagnostics{invalid("Invalid value", "Text is expected here: %s.", expr.Range(), err)}
+		return "", hcl.Diagnostics{failure.At(expr.Range(), "Invalid value", "Text is expected here: %s.", err)}
 	}
 	return value.AsString(), diags
 }
@@ -159,7 +146,7 @@ func (l *Lock) decodeVersion(attr *hcl.Attribute) hcl.Diagnostics {
 		err = fmt.Errorf("the version %q has to be written %q in a lock file", written, version)
 	}
 	if err != nil {
-		return diags.Append(invalid("Invalid provider version", "In the lock of %s: %s.", attr.Expr.Range(), l.Provider, err))
+		return diags.Append(failure.At(attr.Expr.Range(), "Invalid provider version", "In the lock of %s: %s.", l.Provider, err))
 	}
 	l.Version = version
 	return diags
@@ -175,7 +162,7 @@ func (l *Lock) decodeConstraints(attr *hcl.Attribute) hcl.Diagnostics {
 		err = fmt.Errorf("the constraints %q have to be written %q in a lock file", written, normal)
 	}
 	if err != nil {
-		return diags.Append(invalid("Invalid version constraint", "In the lock of %s: %s.", attr.Expr.Range(), l.Provider, err))
+		return diags.Append(failure.At(attr.Expr.Range(), "Invalid version constraint", "In the lock of %s: %s.", l.Provider, err))
 	}
 	l.Constraints = normal
 	return diags
@@ -187,8 +174,8 @@ func (l *Lock) decodeHashes(attr *hcl.Attribute) hcl.Diagnostics {
 		return diags
 	}
 	if len(elements) == 0 {
-		return diags.Append(invalid("Empty list of hashes", "In the lock of %s: leave the argument out if no hashes are known.",
-			attr.Expr.Range(), l.Provider))
+		return diags.Append(failure.At(attr.Expr.Range(), "Empty list of hashes",
+			"In the lock of %s: leave the argument out if no hashes are known.", l.Provider))
 	}
 	for _, element := range elements {
 		written, moreDiags := text(element)
@@ -198,7 +185,7 @@ func (l *Lock) decodeHashes(attr *hcl.Attribute) hcl.Diagnostics {
 		}
 		hash, err := release.ParseHash(written)
 		if err != nil {
-			diags = diags.Append(invalid("Invalid hash", "In the lock of %s: %s.", element.Range(), l.Provider, err))
+			diags = diags.Append(failure.At(element.Range(), "Invalid hash", "In the lock of %s: %s.", l.Provider, err))
 			continue
 		}
 		l.Hashes = append(l.Hashes, hash)
