@@ -26,6 +26,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -79,7 +80,7 @@ func Run(req Request) (Result, hcl.Diagnostics) {
 	for _, addr := range slices.SortedFunc(maps.Keys(m.components), stackaddrs.AbsComponentInstance.Compare) {
 		made, err := m.finish(m.components[addr])
 		if err != nil {
-			diags = diags.Append(fault("Component not migrated", "%s has a state that cannot be put together: %s.", addr, err))
+			diags = diags.Append(failure.New("Component not migrated", "%s has a state that cannot be put together: %s.", addr, err))
 			continue
 		}
 		result.Components = append(result.Components, made)
@@ -123,7 +124,7 @@ func (m *migrator) take(entry tfstate.Entry) *hcl.Diagnostic {
 	}
 	object := stackaddrs.ResourceInstanceObject{Instance: to.resource, Deposed: entry.Deposed}
 	if other, ok := target.from[object]; ok {
-		return fault("Address used twice", "Both %s and %s would be %s in %s. Take one of them elsewhere.",
+		return failure.New("Address used twice", "Both %s and %s would be %s in %s. Take one of them elsewhere.",
 			other, entry.Addr, object, to.component)
 	}
 	target.from[object] = entry.Addr
@@ -138,17 +139,18 @@ func (m *migrator) find(from stackaddrs.ResourceInstance, to destination) (*stac
 	block := m.Config.Root.Components[addr.Component.Name]
 	switch {
 	case block == nil:
-		return nil, nil, fault("Component not declared", "%s goes to %s, which the configuration does not have.", from, to.component)
+		return nil, nil, failure.New("Component not declared", "%s goes to %s, which the configuration does not have.", from, to.component)
 	case block.ForEach == nil && addr.Key != stackaddrs.NoKey:
-		return nil, nil, at(block.Range, "Component not declared",
+		return nil, nil, failure.At(block.Range, "Component not declared",
 			"%s goes to %s, but %s has no for_each, and so no such instance.", from, to.component, addr.Component)
 	case block.ForEach != nil && addr.Key == stackaddrs.NoKey:
-		return nil, nil, at(block.Range, "Component not declared",
+		return nil, nil, failure.At(block.Range, "Component not declared",
 			"%s goes to %s, but %[2]s has for_each: the instance that is meant has a key.", from, to.component)
 	}
 	tree, diags := m.Load(block.Source.Dir)
 	if tree == nil {
-		return nil, nil, at(block.Source.Range, "Unreadable module", "%s goes to %s, whose module cannot be read: %s.", from, to.component, diags)
+		return nil, nil, failure.At(block.Source.Range, "Unreadable module",
+			"%s goes to %s, whose module cannot be read: %s.", from, to.component, diags)
 	}
 	return block, tree, nil
 }
@@ -160,7 +162,7 @@ func (m *migrator) provider(
 	var none tfstate.ProviderConfig
 	declared, ok := tree.Resource(callsTo(to.resource.Module), to.resource.Resource)
 	if !ok {
-		return none, at(block.Source.Range, "Resource not declared",
+		return none, failure.At(block.Source.Range, "Resource not declared",
 			"%s goes to %s, whose module does not declare %s.", entry.Addr, to.component, to.resource)
 	}
 	if diag := m.checkSlot(entry, to, block, declared); diag != nil {
@@ -169,10 +171,10 @@ func (m *migrator) provider(
 	known, err := m.HasType(declared.Provider, to.resource.Resource)
 	switch {
 	case err != nil:
-		return none, at(block.Range, "Provider not usable",
+		return none, failure.At(block.Range, "Provider not usable",
 			"%s goes to %s, for which the provider %s is needed: %s.", entry.Addr, to.component, declared.Provider, err)
 	case !known:
-		return none, at(block.Range, "Unknown resource type",
+		return none, failure.At(block.Range, "Unknown resource type",
 			"%s goes to %s, but the provider %s has no %s.", entry.Addr, to.component, declared.Provider, describeType(to.resource.Resource))
 	}
 	return tfstate.ProviderConfig{Provider: providerName(entry, declared.Provider), Alias: declared.Slot.Alias}, nil
@@ -185,7 +187,7 @@ func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackco
 		if declared.Provider.IsBuiltin() {
 			return nil
 		}
-		return at(block.Source.Range, "Provider configuration not passed",
+		return failure.At(block.Source.Range, "Provider configuration not passed",
 			"%s goes to %s, in whose module no call passes the provider configuration %s to %s.",
 			entry.Addr, to.component, declared.Slot, to.resource)
 	}
@@ -194,7 +196,7 @@ func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackco
 		if declared.Provider.IsBuiltin() {
 			return nil
 		}
-		return at(block.Range, "Provider configuration missing",
+		return failure.At(block.Range, "Provider configuration missing",
 			"%s goes to %s, whose providers argument has no entry for %s.", entry.Addr, to.component, declared.Slot)
 	}
 	assigned := block.Providers[i]
@@ -205,12 +207,12 @@ func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackco
 		}
 	}
 	if len(refs) != 1 {
-		return at(assigned.Value.Range(), "Ambiguous provider configuration",
+		return failure.At(assigned.Value.Range(), "Ambiguous provider configuration",
 			"%s goes to %s, whose providers argument must name just one provider for %s, and names %d.",
 			entry.Addr, to.component, declared.Slot, len(refs))
 	}
 	if m.Config.Root.Providers[refs[0]] == nil {
-		return at(assigned.Value.Range(), "Provider not declared", "%s goes to %s, which uses %s. The stack has no such provider block.",
+		return failure.At(assigned.Value.Range(), "Provider not declared", "%s goes to %s, which uses %s. The stack has no such provider block.",
 			entry.Addr, to.component, refs[0])
 	}
 	return nil
@@ -324,15 +326,4 @@ func unknown(names func(func(string) bool)) map[string]cty.Value {
 		values[name] = cty.DynamicVal
 	}
 	return values
-}
-
-func fault(summary, detail string, args ...any) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
-}
-
-// at is fault for a fault with a place in the configuration.
-func at(place hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
-	diag := fault(summary, detail, args...)
-	diag.Subject = &place
-	return diag
 }
