@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -98,6 +99,14 @@ func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 		endAt(diag.Context, len(src))
 	}
 	return file, diags
+}
+
+// ParseFile is [ParseJSON] for a file whose name ends in ".json", and [ParseConfig] for others.
+func ParseFile(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
+	if strings.HasSuffix(filename, ".json") {
+		return ParseJSON(src, filename)
+	}
+	return ParseConfig(src, filename, hcl.InitialPos)
 }
 
 // endAt cuts off the part of a range after the end of a file.

@@ -32,13 +32,7 @@ func IsDeployFile(name string) bool {
 // ParseFile parses a deployment file, in the syntax that its name says, without decoding it. The
 // result is never nil and has the source text in any case.
 func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
-	var file *hcl.File
-	var diags hcl.Diagnostics
-	if strings.HasSuffix(name, jsonSuffix) {
-		file, diags = safehcl.ParseJSON(src, name)
-	} else {
-		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
-	}
+	file, diags := safehcl.ParseFile(src, name)
 	if file == nil || file.Body == nil {
 		file = &hcl.File{Body: hcl.EmptyBody()}
 	}

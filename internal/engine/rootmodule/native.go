@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apparentlymart/go-versions/versions"
@@ -322,11 +321,7 @@ func readValues(name string) (values map[string]cty.Value, ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	parse := func() (*hcl.File, hcl.Diagnostics) { return safehcl.ParseConfig(text, name, hcl.InitialPos) }
-	if strings.HasSuffix(name, ".json") {
-		parse = func() (*hcl.File, hcl.Diagnostics) { return safehcl.ParseJSON(text, name) }
-	}
-	file, diags := parse()
+	file, diags := safehcl.ParseFile(text, name)
 	if diags.HasErrors() {
 		return nil, false
 	}

@@ -322,13 +322,7 @@ func readFile(path string, files map[string]*hcl.File) (hcl.Attributes, hcl.Diag
 		return nil, hcl.Diagnostics{failure.New("Unreadable variables file", "The file cannot be read: %s.", failure.Reason(err))}
 	}
 	name := filepath.ToSlash(path)
-	var file *hcl.File
-	var diags hcl.Diagnostics
-	if strings.HasSuffix(path, ".json") {
-		file, diags = safehcl.ParseJSON(src, name)
-	} else {
-		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
-	}
+	file, diags := safehcl.ParseFile(src, name)
 	if file == nil {
 		return nil, diags
 	}

@@ -313,13 +313,10 @@ func parseFile(path string) (file *hcl.File, overrides map[string]string, err er
 		}
 		return nil, nil, err
 	}
-	var diags hcl.Diagnostics
-	if name := filepath.Base(path); strings.HasSuffix(name, ".json") {
-		file, diags = safehcl.ParseJSON(src, name)
-	} else {
+	if !strings.HasSuffix(path, ".json") {
 		overrides = cutOverrides(src)
-		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
 	}
+	file, diags := safehcl.ParseFile(src, filepath.Base(path))
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
