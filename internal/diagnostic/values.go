@@ -79,8 +79,11 @@ func statement(v cty.Value) string {
 	switch {
 	case marks.Has(v, marks.Ephemeral):
 		return "has an ephemeral value"
-	case v.IsMarked():
+	case marks.Has(v, marks.Sensitive):
 		return "has a sensitive value"
+	}
+	v, _ = v.Unmark() // other marks hide nothing
+	switch {
 	case !v.IsKnown():
 		return unknownStatement(v.Type())
 	case v.IsNull():

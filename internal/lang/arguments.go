@@ -83,11 +83,11 @@ func notNull(f function.Function) function.Function {
 }
 
 // hideDetails keeps the errors of a function of the libraries, which quote its arguments, away from
-// people if an argument carries marks (rule L3).
+// people if an argument is sensitive or ephemeral (rule L3).
 func hideDetails(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		result, err := f.Call(args)
-		if err != nil && slices.ContainsFunc(args, cty.Value.ContainsMarked) {
+		if err != nil && slices.ContainsFunc(args, marks.Hidden) {
 			const text = "the details are hidden, because an argument is sensitive or ephemeral"
 			if argument, ok := errors.AsType[function.ArgError](err); ok {
 				return cty.NilVal, function.NewArgErrorf(argument.Index, text)

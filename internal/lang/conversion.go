@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // conversionFunction makes the function that converts its argument to the type, or to any type that
@@ -125,18 +126,19 @@ func commonType(types iter.Seq[cty.Type]) cty.Type {
 
 func conversionError(value cty.Value, want cty.Type) error {
 	from, to := value.Type(), want.FriendlyNameForConstraint()
+	bare, _ := value.Unmark()
 	switch {
-	case value.ContainsMarked():
+	case marks.Hidden(value):
 		return function.NewArgErrorf(0, "cannot convert this %s to %s; the value is hidden because it is sensitive or ephemeral",
 			from.FriendlyName(), to)
 	case want.HasDynamicTypes() && (from.IsObjectType() || from.IsTupleType()):
 		return function.NewArgErrorf(0, "cannot convert %s to %s: there is no one type for all its parts", from.FriendlyName(), to)
-	case from == cty.String && value.IsKnown() && !value.IsNull():
-		text := quoted(value.AsString(), nil)
+	case from == cty.String && bare.IsKnown() && !bare.IsNull():
+		text := quoted(bare.AsString(), nil)
 		switch {
 		case want == cty.Number:
 			return function.NewArgErrorf(0, "cannot convert %s to number: only a decimal number in a string can be converted", text)
-		case want == cty.Bool && strings.EqualFold(value.AsString(), "true"), want == cty.Bool && strings.EqualFold(value.AsString(), "false"):
+		case want == cty.Bool && strings.EqualFold(bare.AsString(), "true"), want == cty.Bool && strings.EqualFold(bare.AsString(), "false"):
 			return function.NewArgErrorf(0, "cannot convert %s to bool: write it in lower case", text)
 		case want == cty.Bool:
 			return function.NewArgErrorf(0, `cannot convert %s to bool: only "true" and "false" can be converted`, text)

@@ -76,7 +76,7 @@ func isSecret(e hcl.Expression, evalCtx *hcl.EvalContext) bool {
 		return true
 	}
 	value, diags := e.Value(evalCtx)
-	return diags.HasErrors() || marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral)
+	return diags.HasErrors() || marks.Hidden(value)
 }
 
 // anyContains reports whether a value that is referred to, or a part of it, carries a mark.

@@ -44,6 +44,10 @@ func Contains(v cty.Value, mark Mark) bool {
 	return v.HasMarkDeep(mark)
 }
 
+// Hidden reports whether v or anything inside it is kept from people: it is sensitive or ephemeral.
+// Other marks hide nothing.
+func Hidden(v cty.Value) bool { return Contains(v, Sensitive) || Contains(v, Ephemeral) }
+
 // Declared returns v with the marks that the declaration of a variable or an output asks for.
 func Declared(v cty.Value, sensitive, ephemeral bool) cty.Value {
 	if sensitive {

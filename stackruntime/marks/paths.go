@@ -201,7 +201,7 @@ func DescribeError(value cty.Value, err error) string {
 	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {
 		text = DescribePath(at.Path) + ": " + text
 	}
-	if value != cty.NilVal && value.ContainsMarked() && strings.ContainsAny(text, "\"[.") {
+	if Hidden(value) && strings.ContainsAny(text, "\"[.") {
 		return "a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral"
 	}
 	return text

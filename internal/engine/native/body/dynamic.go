@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // blocks are all blocks of one name in a body, those of dynamic blocks in their places.
@@ -230,18 +231,19 @@ func (g *generator) label(expr hcl.Expression, in setting) (string, hcl.Diagnost
 		return "", diags
 	}
 	text, err := convert.Convert(value, cty.String)
+	bare, _ := text.Unmark()
 	var detail string
 	switch {
 	case err != nil:
 		detail = fmt.Sprintf("The label of a block is a string, and this is a %s.", value.Type().FriendlyName())
-	case text.IsMarked():
+	case marks.Hidden(text):
 		detail = "The label of a block must not be sensitive or ephemeral."
-	case !text.IsKnown():
+	case !bare.IsKnown():
 		detail = "The label of a block must be known before anything is applied, and this value is not known yet."
-	case text.IsNull():
+	case bare.IsNull():
 		detail = "The label of a block must not be null."
 	default:
-		return text.AsString(), diags
+		return bare.AsString(), diags
 	}
 	return "", append(diags, g.wrongValue("Invalid label of dynamic block", detail, expr, in.ctx))
 }

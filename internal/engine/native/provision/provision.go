@@ -96,7 +96,7 @@ func decode(ctx context.Context, req *applying.ProvisionRequest, decoder *body.D
 	if diags.HasErrors() {
 		return arguments{}, diags
 	}
-	args := arguments{hidden: marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral), marked: value}
+	args := arguments{hidden: marks.Hidden(value), marked: value}
 	if args.Value, _ = value.UnmarkDeep(); !args.IsWhollyKnown() {
 		return args, append(diags, failed(req, "An argument depends on a value that is not known.")...)
 	}
