@@ -3,7 +3,12 @@
 
 package schema
 
-import "github.com/zclconf/go-cty/cty"
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+)
 
 // SensitivePaths returns where in an object of the block's type the schema has sensitive
 // attributes, in no particular order. Attributes that are null count, too. The path of an attribute
@@ -18,7 +23,7 @@ func (b *Block) SensitivePaths(object cty.Value) []cty.Path {
 		inAttr:  (*Attribute).hasSensitive,
 	}
 	f.block(b, object, make(cty.Path, 0, 4))
-	return f.found
+	return f.paths()
 }
 
 // WriteOnlyPaths returns where in an object of the block's type the schema has write-only
@@ -33,18 +38,65 @@ func (b *Block) WriteOnlyPaths(object cty.Value) []cty.Path {
 		inAttr:  (*Attribute).hasWriteOnly,
 	}
 	f.block(b, object, make(cty.Path, 0, 4))
-	return f.found
+	return f.paths()
 }
+
+// Deprecation is a part of an object that its provider will drop. The message is never empty.
+type Deprecation struct {
+	Path    cty.Path
+	Message string
+}
+
+// Deprecations returns where in an object of the block's type the schema has deprecated attributes
+// and blocks, as SensitivePaths does, but for those inside of deprecated ones.
+func (b *Block) Deprecations(object cty.Value) []Deprecation {
+	if b.Deprecated {
+		return []Deprecation{{cty.Path{}, cmp.Or(b.Deprecation, "The provider will drop objects of this type.")}}
+	}
+	if !b.known().deprecated {
+		return nil
+	}
+	f := finder{
+		is:      func(attr *Attribute) bool { return attr.Deprecated },
+		isBlock: func(block *Block) bool { return block.Deprecated },
+		inBlock: func(facts *blockFacts) bool { return facts.deprecated },
+		inAttr:  (*Attribute).hasDeprecated,
+	}
+	f.block(b, object, make(cty.Path, 0, 4))
+	found := make([]Deprecation, len(f.found))
+	for i, part := range f.found {
+		found[i] = Deprecation{part.path, cmp.Or(part.deprecation, fmt.Sprintf("The provider will drop %q.", part.name))}
+	}
+	return found
+}
+
+// HasDeprecated reports whether the block is deprecated, or an attribute or a block inside.
+func (b *Block) HasDeprecated() bool { return b.Deprecated || b.known().deprecated }
 
 // HasWriteOnly reports whether an attribute of the block, or of one inside, is write-only.
 func (b *Block) HasWriteOnly() bool { return b.known().writeOnly }
 
-// finder collects the paths of attributes.
+// finder collects attributes and blocks.
 type finder struct {
 	is      func(*Attribute) bool
+	isBlock func(*Block) bool // nil if no blocks are looked for
 	inBlock func(*blockFacts) bool
 	inAttr  func(*Attribute) bool
-	found   []cty.Path
+	found   []part
+}
+
+// part is an attribute or a block of an object, with the provider's words about its deprecation.
+type part struct {
+	path              cty.Path
+	name, deprecation string
+}
+
+func (f *finder) paths() []cty.Path {
+	paths := make([]cty.Path, len(f.found))
+	for i, part := range f.found {
+		paths[i] = part.path
+	}
+	return paths
 }
 
 func (f *finder) block(b *Block, object cty.Value, path cty.Path) {
@@ -53,7 +105,10 @@ func (f *finder) block(b *Block, object cty.Value, path cty.Path) {
 	}
 	f.attributes(b.Attributes, object, path)
 	for _, nested := range b.Blocks {
-		if f.inBlock(nested.Block.known()) {
+		switch {
+		case f.isBlock != nil && f.isBlock(nested.Block):
+			f.found = append(f.found, part{path.GetAttr(nested.Name), nested.Name, nested.Block.Deprecation})
+		case f.inBlock(nested.Block.known()):
 			f.each(nested.Nesting, object.GetAttr(nested.Name), path.GetAttr(nested.Name), func(element cty.Value, path cty.Path) {
 				f.block(nested.Block, element, path)
 			})
@@ -68,7 +123,7 @@ func (f *finder) attributes(attributes []*Attribute, object cty.Value, path cty.
 	for _, attr := range attributes {
 		switch {
 		case f.is(attr):
-			f.found = append(f.found, path.GetAttr(attr.Name))
+			f.found = append(f.found, part{path.GetAttr(attr.Name), attr.Name, attr.Deprecation})
 		case f.inAttr(attr):
 			f.each(attr.Nested.Nesting, object.GetAttr(attr.Name), path.GetAttr(attr.Name), func(element cty.Value, path cty.Path) {
 				f.attributes(attr.Nested.Attributes, element, path)
@@ -96,7 +151,8 @@ func (f *finder) each(nesting Nesting, value cty.Value, path cty.Path, do func(e
 			do(element, path)
 		}
 		if len(f.found) > before {
-			f.found = append(f.found[:before], path)
+			f.found[before].path = path
+			f.found = f.found[:before+1]
 		}
 	}
 }

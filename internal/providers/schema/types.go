@@ -18,6 +18,7 @@ type blockFacts struct {
 	ty                   cty.Type
 	empty                cty.Value
 	sensitive, writeOnly bool // somewhere inside
+	deprecated           bool // an attribute or a block somewhere inside
 }
 
 func (b *Block) known() *blockFacts {
@@ -35,12 +36,14 @@ func (b *Block) learn() {
 		empty[attr.Name] = cty.NullVal(ty)
 		facts.sensitive = facts.sensitive || attr.hasSensitive()
 		facts.writeOnly = facts.writeOnly || attr.hasWriteOnly()
+		facts.deprecated = facts.deprecated || attr.hasDeprecated()
 	}
 	for _, nested := range b.Blocks {
 		types[nested.Name] = nested.ValueType()
 		empty[nested.Name] = nested.Absent()
 		facts.sensitive = facts.sensitive || nested.Block.known().sensitive
 		facts.writeOnly = facts.writeOnly || nested.Block.known().writeOnly
+		facts.deprecated = facts.deprecated || nested.Block.Deprecated || nested.Block.known().deprecated
 	}
 	facts.ty = cty.Object(types)
 	facts.empty = cty.ObjectVal(empty)
@@ -112,6 +115,7 @@ type objectFacts struct {
 	element              cty.Type // of one object
 	config               cty.Type // of one object, optional attributes being so
 	sensitive, writeOnly bool     // somewhere inside
+	deprecated           bool     // an attribute somewhere inside
 }
 
 func (o *Object) known() *objectFacts {
@@ -132,6 +136,7 @@ func (o *Object) learn() {
 		}
 		facts.sensitive = facts.sensitive || attr.hasSensitive()
 		facts.writeOnly = facts.writeOnly || attr.hasWriteOnly()
+		facts.deprecated = facts.deprecated || attr.hasDeprecated()
 	}
 	facts.element = cty.Object(types)
 	facts.config = cty.ObjectWithOptionalAttrs(configs, optional)
@@ -179,6 +184,10 @@ func (a *Attribute) hasSensitive() bool {
 
 func (a *Attribute) hasWriteOnly() bool {
 	return a.WriteOnly || a.Nested != nil && a.Nested.known().writeOnly
+}
+
+func (a *Attribute) hasDeprecated() bool {
+	return a.Deprecated || a.Nested != nil && a.Nested.known().deprecated
 }
 
 // Attribute returns the attribute of a name, or nil.
