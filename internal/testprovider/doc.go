@@ -63,6 +63,8 @@
 //   - fake_nested: nested attributes single, list, set and map, and nested blocks single_block,
 //     list_block, set_block, map_block and group_block, each with a block inner of its own kind;
 //     everywhere inside name, and made (computed: unknown until applied).
+//   - fake_aging: deprecated parts: nick, note (without a message), blocks part with port and a
+//     deprecated number, and deprecated blocks scrap with port.
 //   - fake_blocked: required_resources (set of ids): creating and deleting fail unless objects with
 //     all those ids exist.
 //   - fake_deferred: deferred (required bool): planning it as true or unknown is deferred when the

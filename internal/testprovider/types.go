@@ -53,6 +53,7 @@ func resourceTypes() map[string]*resourceType {
 		failingType(),
 		scriptedType(),
 		nestedType(),
+		agingType(),
 		{name: "fake_blocked", schema: objectSchema(attribute("required_resources", stringSet, optional))},
 		{
 			name: "fake_deferred",
@@ -130,6 +131,26 @@ func everythingType() *resourceType {
 	}
 	t.schema.Block.BlockTypes = nestedBlocks()
 	return t
+}
+
+func agingType() *resourceType {
+	deprecated := func(name, message string) *tfprotov6.SchemaAttribute {
+		attr := attribute(name, tftypes.String, optional)
+		attr.Deprecated, attr.DeprecationMessage = true, message
+		return attr
+	}
+	list := func(name string, block *tfprotov6.SchemaBlock) *tfprotov6.SchemaNestedBlock {
+		return &tfprotov6.SchemaNestedBlock{TypeName: name, Nesting: tfprotov6.SchemaNestedBlockNestingModeList, Block: block}
+	}
+	port := attribute("port", tftypes.String, optional)
+	schema := objectSchema(deprecated("nick", "Use value."), deprecated("note", ""))
+	schema.Block.BlockTypes = []*tfprotov6.SchemaNestedBlock{
+		list("part", &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{port, deprecated("number", "Use port.")}}),
+		list("scrap", &tfprotov6.SchemaBlock{
+			Attributes: []*tfprotov6.SchemaAttribute{port}, Deprecated: true, DeprecationMessage: "Use part.",
+		}),
+	}
+	return &resourceType{name: "fake_aging", schema: schema}
 }
 
 // plainAttributes is one optional attribute of each type that has a fixed shape.
