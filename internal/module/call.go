@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -37,7 +38,8 @@ func (d *decoder) call(block *hcl.Block) {
 	d.source(call, content)
 	d.repeat(content, &call.Repeat)
 	if attr := content.Attributes["ignore_nested_deprecations"]; attr != nil {
-		d.unsupported(attr.NameRange, "The native engine does not have the argument ignore_nested_deprecations, which terraform has since 1.15.")
+		d.since("1.15", "the argument "+attr.Name, attr.NameRange)
+		call.IgnoreDeprecations = d.literalBool(attr)
 	}
 	if attr := content.Attributes["providers"]; attr != nil {
 		d.passed(call, attr.Expr)
@@ -49,6 +51,20 @@ func (d *decoder) call(block *hcl.Block) {
 	if escaped := d.nested(content, block, &call.Repeat); escaped != nil {
 		d.inputs(call, escaped)
 	}
+}
+
+// literalBool decodes an argument that is true or false, and nothing that converts to these.
+func (d *decoder) literalBool(attr *hcl.Attribute) bool {
+	value, diags := attr.Expr.Value(nil)
+	d.add(diags)
+	switch {
+	case diags.HasErrors():
+		return false
+	case value.Type() != cty.Bool || value.IsNull():
+		d.problem(attr.Expr.Range(), "Invalid argument value", fmt.Sprintf("The argument %q must be true or false.", attr.Name))
+		return false
+	}
+	return value.True()
 }
 
 // source decodes the address of a module, and the constraint on its version.

@@ -153,6 +153,10 @@ type Output struct {
 	Value         *Expr
 	DependsOn     []refs.Reference
 	Preconditions []*Condition
+
+	// Deprecated is the message for who uses the output; nil if it is not deprecated.
+	Deprecated      *string
+	DeprecatedRange hcl.Range
 }
 
 // References returns the references in the value and the preconditions.
@@ -202,9 +206,13 @@ type Call struct {
 
 	Repeat    Repeat
 	DependsOn []refs.Reference
-	Inputs    map[string]*Expr     // by variable
-	Names     map[string]hcl.Range // where these are written, by variable
-	Range     hcl.Range
+
+	// IgnoreDeprecations is set if deprecated values may be used in the called module, and below.
+	IgnoreDeprecations bool
+
+	Inputs map[string]*Expr     // by variable
+	Names  map[string]hcl.Range // where these are written, by variable
+	Range  hcl.Range
 }
 
 // Resource is a resource, data or ephemeral block.

@@ -592,20 +592,26 @@ func TestRangeOfVersions(t *testing.T) {
 // A module cannot use something that none of the versions has that it is for.
 func TestFeaturesOfNewerVersions(t *testing.T) {
 	const uses = "output \"o\" {\n  type  = string\n  value = convert(1, string)\n}\nimport {\n  to = a_b.c\n  identity = {}\n}\n" +
-		"action \"a_b\" \"c\" {}\nresource \"a_b\" \"c\" {}\nvariable \"v\" {\n  deprecated = \"\"\n}\n"
+		"action \"a_b\" \"c\" {}\nresource \"a_b\" \"c\" {}\nvariable \"v\" {\n  deprecated = \"\"\n}\n" +
+		"output \"d\" {\n  value = 1\n  deprecated = \"\"\n}\nmodule \"d\" {\n  source = \"./d\"\n  ignore_nested_deprecations = true\n}\n"
 	for constraint, want := range map[string][]string{
 		"":          nil,
 		">= 1.5":    nil,
 		"< 1.16":    {"m/c/main.tf:8"},
-		"~> 1.14.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:15", "m/c/main.tf:8"},
-		"~> 1.11.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:10", "m/c/main.tf:12", "m/c/main.tf:15", "m/c/main.tf:8"},
+		"~> 1.14.0": {"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:15", "m/c/main.tf:19", "m/c/main.tf:23", "m/c/main.tf:8"},
+		"~> 1.11.0": {
+			"m/c/main.tf:5", "m/c/main.tf:6", "m/c/main.tf:10", "m/c/main.tf:12", "m/c/main.tf:15", "m/c/main.tf:19", "m/c/main.tf:23",
+			"m/c/main.tf:8",
+		},
 	} {
 		required := "# any\n\n\n"
 		if constraint != "" {
 			required = "terraform {\n  required_version = \"" + constraint + "\"\n}\n"
 		}
 		dir := t.TempDir()
-		write(t, dir, map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": required + uses})
+		write(t, dir, map[string]string{
+			"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": required + uses, "m/c/d/main.tf": "locals {}\n",
+		})
 		_, diags := NewLoader(Options{Base: dir, Terraform: "1.16.0", Oldest: "1.11.0"}).LoadStrict(filepath.Join(dir, "m"))
 		var got []string
 		for _, diag := range diags {

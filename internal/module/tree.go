@@ -345,6 +345,18 @@ func ephemeralOutputs(root *Directory) hcl.Diagnostics {
 	return diags
 }
 
+// deprecatedOutputs are the errors about such outputs of a root module, which no module uses.
+func deprecatedOutputs(root *Directory) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(root.Outputs)) {
+		if output := root.Outputs[name]; output.Deprecated != nil {
+			diags = diags.Append(failure.At(output.DeprecatedRange, "Root module output deprecated", "Only outputs of modules that another "+
+				"module calls can be deprecated. Remove the argument deprecated of %q.", name))
+		}
+	}
+	return diags
+}
+
 func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, provider := range dir.Providers {
@@ -393,6 +405,7 @@ func (t *Tree) check() {
 			t.strict = append(t.strict, dir.WithoutBackends("backend")...)
 		}
 	}
+	t.strict = append(t.strict, deprecatedOutputs(t.Root.Directory)...)
 	for _, node := range append([]*Node{t.Root}, t.Nodes...) {
 		node.Faulty = t.Faulty[node.Directory] || node.strict.HasErrors()
 	}

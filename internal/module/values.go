@@ -58,8 +58,7 @@ func (d *decoder) variable(block *hcl.Block) {
 	d.report(decodeBool(content, "sensitive", &v.Sensitive))
 	d.report(decodeBool(content, "ephemeral", &v.Ephemeral))
 	if attr := content.Attributes["deprecated"]; attr != nil {
-		d.since("1.15", "deprecated variables", attr.NameRange)
-		if message := d.deprecated(attr); !d.override { // terraform ignores it in override files
+		if message := d.deprecated(attr, "variables"); !d.override { // terraform ignores it in override files
 			v.Deprecated = message
 		}
 	}
@@ -91,7 +90,8 @@ func (d *decoder) variable(block *hcl.Block) {
 }
 
 // deprecated decodes a message about a deprecation, which can be empty.
-func (d *decoder) deprecated(attr *hcl.Attribute) *string {
+func (d *decoder) deprecated(attr *hcl.Attribute, blocks string) *string {
+	d.since("1.15", "deprecated "+blocks, attr.NameRange)
 	value, diags := attr.Expr.Value(nil)
 	d.add(diags)
 	switch {
@@ -200,8 +200,9 @@ func (d *decoder) output(block *hcl.Block) {
 	d.report(decodeBool(content, "ephemeral", &out.Ephemeral))
 	d.fixed(content, "description", &out.Description)
 	if attr := content.Attributes["deprecated"]; attr != nil {
-		d.deprecated(attr)
-		d.unsupported(attr.NameRange, "The native engine does not have deprecated outputs, which terraform has since 1.15.")
+		if message := d.deprecated(attr, "outputs"); !d.override { // as in variables
+			out.Deprecated, out.DeprecatedRange = message, attr.Range
+		}
 	}
 	if attr := content.Attributes["type"]; attr != nil {
 		// Of the ways to write a type that are older than type expressions, outputs have none.

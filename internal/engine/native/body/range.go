@@ -20,7 +20,7 @@ func (d *Decoder) Range(body hcl.Body, path cty.Path) *hcl.Range {
 		return content.MissingItemRange.Ptr()
 	}
 	if attr := content.Attributes[step]; attr != nil {
-		return expressionRange(attr.Expr, path[1:]).Ptr()
+		return RangeWithin(attr.Expr, path[1:]).Ptr()
 	}
 	ty := d.blockType(content, step)
 	if ty == nil {
@@ -121,9 +121,9 @@ func (t *blockType) dynamicRange(block *hcl.Block, path cty.Path) *hcl.Range {
 	return t.content.rangeWithin(content.Blocks[0].Body, path, block.DefRange)
 }
 
-// expressionRange returns the range of a part of an expression, which is found if it is written as
-// a part of it.
-func expressionRange(expr hcl.Expression, path cty.Path) hcl.Range {
+// RangeWithin returns the range of a part of an expression's value, which is found if it is written
+// as a part of the expression.
+func RangeWithin(expr hcl.Expression, path cty.Path) hcl.Range {
 	for _, step := range path {
 		inner := part(expr, stepKey(step))
 		if inner == nil {

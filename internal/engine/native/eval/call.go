@@ -135,7 +135,11 @@ func (c *Call) unknown() cty.Value {
 	}
 	outputs := make(map[string]cty.Value, len(config.Outputs))
 	for name, output := range config.Outputs {
-		outputs[name] = marks.Declared(cty.UnknownVal(typeOf(output)), output.Sensitive, output.Ephemeral)
+		value := marks.Declared(cty.UnknownVal(typeOf(output)), output.Sensitive, output.Ephemeral)
+		if output.Deprecated != nil {
+			value = c.module.eval.deprecate(value, *output.Deprecated)
+		}
+		outputs[name] = value
 	}
 	return cty.ObjectVal(outputs)
 }

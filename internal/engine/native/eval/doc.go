@@ -25,4 +25,8 @@
 //	    expression with a wrong reference is not evaluated, for that would find the same again.
 //	V7. While validating, the value of an object that is wrong is unknown to those that need it, so
 //	    that mistakes in these are found as well. Cycles are left to the graph of dependencies.
+//	V8. A deprecated value is reported once for each place that uses it, by validating and planning:
+//	    by the expression that it arrives in. Local values, outputs and arguments of calls pass on
+//	    deprecated values inside of theirs, and arguments of calls those that they report, too. Nothing
+//	    outside of the evaluation sees the marks.
 package eval

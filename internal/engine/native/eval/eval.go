@@ -5,6 +5,8 @@ package eval
 
 import (
 	"context"
+	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -78,6 +80,9 @@ type Evaluation struct {
 
 	opts Options
 	root *Module
+
+	deprecations atomic.Bool // a value was marked as deprecated
+	warned       sync.Map    // deprecatedUse of which a warning was given
 }
 
 // New returns an evaluation that has evaluated nothing yet.

@@ -21,6 +21,8 @@ type Module struct {
 	repetition Repetition // of the call
 	functions  *hcl.EvalContext
 
+	ignoresDeprecations bool // as the call, or one above, wants it
+
 	variables map[string]*Variable
 	locals    map[string]*Local
 	outputs   map[string]*Output
@@ -33,7 +35,7 @@ type Module struct {
 func newModule(e *Evaluation, config *module.Node, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
 	m := &Module{
 		Addr: addr, Config: config, eval: e, call: call, repetition: repetition,
-		functions: e.opts.Functions(config),
+		functions: e.opts.Functions(config), ignoresDeprecations: ignoresDeprecations(call),
 		variables: make(map[string]*Variable, len(config.Variables)),
 		locals:    make(map[string]*Local, len(config.Locals)),
 		outputs:   make(map[string]*Output, len(config.Outputs)),

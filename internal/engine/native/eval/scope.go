@@ -34,8 +34,17 @@ type Place struct {
 	ownVariable *Variable     // whose conditions are checked
 }
 
-// Eval evaluates an expression. Its errors are reported.
+// Eval evaluates an expression whose value is used where it stands. Its errors are reported.
 func (m *Module) Eval(ctx context.Context, expr *module.Expr, at Place) (Result, bool) {
+	result, ok := m.evaluate(ctx, expr, at)
+	if ok {
+		result.Value = m.Used(result.Value, func(cty.Path) hcl.Range { return result.Range })
+	}
+	return result, ok
+}
+
+// evaluate is Eval without looking for deprecated values.
+func (m *Module) evaluate(ctx context.Context, expr *module.Expr, at Place) (Result, bool) {
 	result := Result{Source: Source{Range: expr.Range(), Expression: expr.Expression, Resource: at.Resource}}
 	scope, ok := m.Scope(ctx, expr.Refs, at)
 	if !ok {

@@ -26,8 +26,11 @@ type Local struct {
 func (l *Local) Value(ctx context.Context) (cty.Value, bool) {
 	name := "local." + l.config.Name
 	value, ok := l.value.get(ctx, l.module.eval, l.module.prefixed(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
-		result, ok := l.module.Eval(ctx, l.config.Value, Place{})
-		return result.Value, ok
+		result, ok := l.module.evaluate(ctx, l.config.Value, Place{})
+		if !ok {
+			return cty.NilVal, false
+		}
+		return l.module.usedWhole(result.Value, result.Range), true
 	})
 	if !ok && l.module.eval.opts.Phase == Validate {
 		return cty.DynamicVal, true
@@ -67,10 +70,11 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 		if !ready && o.module.eval.opts.Phase != Validate || o.config.Output == nil || o.config.Value == nil {
 			return cty.NilVal, false
 		}
-		result, ok := o.module.Eval(ctx, o.config.Value, Place{})
+		result, ok := o.module.evaluate(ctx, o.config.Value, Place{})
 		if !ok {
 			return cty.NilVal, false
 		}
+		result.Value = o.used(result)
 		if diag := o.exposes(result); diag != nil {
 			return cty.NilVal, o.module.eval.Diagnostics.Add(diag)
 		}
@@ -80,6 +84,8 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 		}
 		if o.module.call == nil {
 			value = asStored(value)
+		} else if o.config.Deprecated != nil {
+			value = o.module.eval.deprecate(value, *o.config.Deprecated)
 		}
 		return marks.Declared(value, o.config.Sensitive, o.config.Ephemeral), true
 	})

@@ -108,7 +108,10 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 	if expr == nil {
 		return cty.NilVal, &Source{Range: m.call.Config.Range}, true
 	}
-	result, ok := m.call.module.Eval(ctx, expr, Place{Repetition: m.repetition})
+	result, ok := m.call.module.evaluate(ctx, expr, Place{Repetition: m.repetition})
+	if ok {
+		m.call.module.usedWhole(result.Value, result.Range) // and where the called module uses it, again
+	}
 	return result.Value, &result.Source, ok
 }
 

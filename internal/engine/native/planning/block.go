@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -76,6 +77,7 @@ type instance struct {
 	draft promising.Once[*draft] // of one that triggers actions
 
 	change *planned.Change // nil before it is planned, and without one
+	schema *schema.Block   // nil before it is planned
 }
 
 // outcome is the result of planning an instance.
@@ -118,6 +120,7 @@ func (i *instance) plan(ctx context.Context) outcome {
 	if !ok {
 		return failedOutcome
 	}
+	i.schema = target.Block
 	if i.resource.Config.Addr.Mode == stackaddrs.DataResource {
 		return i.planner.data(ctx, target)
 	}

@@ -87,6 +87,7 @@ func (p *planner) managed(ctx context.Context, i *instance) outcome {
 		return failedOutcome
 	}
 	t, c := d.target, d.change
+	i.schema = t.Block
 	if c == nil {
 		return p.onlyRefreshed(ctx, t, d.found)
 	}

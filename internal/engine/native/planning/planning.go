@@ -149,7 +149,12 @@ func (p *planner) Resource(ctx context.Context, r *eval.Resource) { p.block(r).p
 
 // Object implements [eval.Objects].
 func (p *planner) Object(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (cty.Value, bool) {
-	return p.instance(r, key).value(ctx)
+	i := p.instance(r, key)
+	value, ok := i.value(ctx)
+	if ok && i.schema != nil {
+		value = p.eval.Deprecate(value, i.schema)
+	}
+	return value, ok
 }
 
 // record adds a change.

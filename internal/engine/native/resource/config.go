@@ -32,8 +32,14 @@ func (rt *Runtime) Evaluate(ctx context.Context, t *Target) (cty.Value, bool) {
 	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.Body()), scope)...) {
 		return cty.NilVal, false
 	}
+	value = t.module().Used(value, t.rangeOf)
 	ephemeral := t.Action == nil && t.Addr.Resource.Mode == stackaddrs.EphemeralResource
 	return value, ephemeral || rt.withoutEphemeral(t, value)
+}
+
+// rangeOf returns where in the target's block a part of its configuration is.
+func (t *Target) rangeOf(path cty.Path) hcl.Range {
+	return *t.Decoder.Range(t.Body(), path)
 }
 
 // AwaitReferences waits for the subjects of the references in the body of a target's block, for
@@ -59,10 +65,7 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 			Severity: hcl.DiagError, Summary: "Invalid use of ephemeral value",
 			Detail: "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only " +
 				"attributes accept them.",
-			Subject: t.block(), Extra: &engine.DiagnosticData{Resource: t.Address},
-		}
-		if at := t.Decoder.Range(t.Body(), at.Path); at != nil {
-			diag.Subject = at
+			Subject: t.rangeOf(at.Path).Ptr(), Extra: &engine.DiagnosticData{Resource: t.Address},
 		}
 		ok = rt.Eval.Diagnostics.Add(diag)
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -107,16 +108,36 @@ type checker struct {
 	resource.Runtime // which has no providers
 
 	resource string // address of the one that is checked; ""
+
+	unknowns sync.Map // cty.Value by *resource.Type, of those with deprecated parts
 }
 
 // Object implements [eval.Objects]: an object that is not there yet.
 func (c *checker) Object(_ context.Context, r *eval.Resource, _ stackaddrs.InstanceKey) (cty.Value, bool) {
 	if p := c.Schemas.Schema(r.Config.ProviderAddr); p != nil {
 		if ty := c.Options.Types.Of(r.Config.ProviderAddr, p, r.Config.Addr); ty != nil {
-			return cty.UnknownVal(ty.Object), true
+			return c.unknown(ty), true
 		}
 	}
 	return cty.DynamicVal, true
+}
+
+// unknown returns an object of a type that is not there yet. One with deprecated parts is made of
+// unknown attributes, so that these can be marked.
+func (c *checker) unknown(ty *resource.Type) cty.Value {
+	if !ty.Block.HasDeprecated() {
+		return cty.UnknownVal(ty.Object)
+	}
+	if known, ok := c.unknowns.Load(ty); ok {
+		return known.(cty.Value)
+	}
+	attributes := map[string]cty.Value{}
+	for name, of := range ty.Object.AttributeTypes() {
+		attributes[name] = cty.UnknownVal(of)
+	}
+	object := c.Eval.Deprecate(cty.ObjectVal(attributes), ty.Block)
+	c.unknowns.Store(ty, object)
+	return object
 }
 
 // Module implements [eval.Checker].
@@ -155,5 +176,6 @@ func (c *checker) decode(ctx context.Context, m *eval.Module, decoder *body.Deco
 		return cty.DynamicVal, false
 	}
 	value, diags := decoder.Decode(ctx, body, scope)
+	value = m.Used(value, func(path cty.Path) hcl.Range { return *decoder.Range(body, path) })
 	return value, c.Eval.Diagnostics.AddTo(at.Resource, diags...)
 }
