@@ -68,7 +68,9 @@ func TestRoundTrips(t *testing.T) {
 	provider := ProviderConfigInstance{ProviderConfig{aws, "main"}, StringKey("eu")}
 	const providerText = `provider["registry.terraform.io/hashicorp/aws"].main`
 	roundTrip(t, aws, "registry.terraform.io/hashicorp/aws", ParseProvider)
-	roundTrip(t, AbsProviderConfigInstance{someStack(), provider}, stack+"."+providerText+`["eu"]`, ParseAbsProviderConfigInstance)
+	if got, want := (AbsProviderConfigInstance{someStack(), provider}).String(), stack+"."+providerText+`["eu"]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
 
 	resource := Resource{ManagedResource, "aws_thing", "z"}
 	instance := ResourceInstance{someModule(), resource, IntKey(3)}
@@ -211,12 +213,8 @@ func TestParseErrors(t *testing.T) {
 		"input variable":     func(s string) error { _, err := ParseAbsInputVariable(s); return err },
 		"output value":       func(s string) error { _, err := ParseAbsOutputValue(s); return err },
 		"provider":           func(s string) error { _, err := ParseProvider(s); return err },
-		"provider configuration": func(s string) error {
-			_, err := ParseAbsProviderConfigInstance(s)
-			return err
-		},
-		"resource instance": func(s string) error { _, err := ParseAbsResourceInstance(s); return err },
-		"module instance":   func(s string) error { _, err := ParseModuleInstance(s); return err },
+		"resource instance":  func(s string) error { _, err := ParseAbsResourceInstance(s); return err },
+		"module instance":    func(s string) error { _, err := ParseModuleInstance(s); return err },
 	}
 	for _, test := range []struct{ kind, text, want string }{
 		{"component instance", "", "Must begin with a variable name"},
@@ -240,12 +238,6 @@ func TestParseErrors(t *testing.T) {
 		{"output value", "var.x", `the keyword "output" was expected`},
 		{"provider", "hashicorp/aws", "a host, a namespace and a type"},
 		{"provider", "a//b", "a host, a namespace and a type"},
-		{"provider configuration", `provider.aws.main`, "source address of a provider"},
-		{"provider configuration", `provider[0].main`, "source address of a provider"},
-		{"provider configuration", `provider["aws"].main`, "a host, a namespace and a type"},
-		{"provider configuration", `provider["a/b/c"]`, "a name must follow"},
-		{"provider configuration", `provider["a/b/c"].main["k"].x`, "nothing may follow"},
-		{"provider configuration", `component.x`, `the keyword "provider" was expected`},
 		{"resource instance", "component.x", "a type and a name"},
 		{"resource instance", "component.x.aws_thing", "a type and a name"},
 		{"resource instance", "component.x.data.aws_thing", "a type and a name"},

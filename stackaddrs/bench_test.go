@@ -16,10 +16,6 @@ func BenchmarkParse(b *testing.B) {
 			return err
 		},
 		"escaped": func() error { _, err := ParseResourceInstance(`module.net["a\"b"].aws_subnet.this["x\n"]`); return err },
-		"provider": func() error {
-			_, err := ParseAbsProviderConfigInstance(`provider["registry.terraform.io/hashicorp/aws"].main["eu"]`)
-			return err
-		},
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

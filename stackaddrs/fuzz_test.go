@@ -22,7 +22,7 @@ func FuzzParse(f *testing.F) {
 		`component.x["y"].module.m.aws_thing.z[0]`, "component.x.data.aws_thing.z (deposed object 0a1b2c3d)",
 		"component.x.module.m", "component.x.action.a.b", "module.m[0].aws_thing.z", "module.m",
 		"var.name", "stack.a.output.name", "local.name", "provider.aws.main",
-		`provider["registry.terraform.io/hashicorp/aws"].main["eu"]`, "registry.terraform.io/hashicorp/aws",
+		"registry.terraform.io/hashicorp/aws",
 	} {
 		f.Add(seed)
 	}
@@ -31,7 +31,6 @@ func FuzzParse(f *testing.F) {
 		again(t, text, ParseAbsComponentInstance)
 		again(t, text, ParsePartialComponentInstance)
 		again(t, text, ParseAbsComponent)
-		again(t, text, ParseAbsProviderConfigInstance)
 		again(t, text, ParseAbsInputVariable)
 		again(t, text, ParseAbsOutputValue)
 		again(t, text, ParseProvider)

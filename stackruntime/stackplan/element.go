@@ -6,6 +6,7 @@ package stackplan
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -69,9 +70,7 @@ func ComponentElements(c *Component, made engine.Info) ([]Element, error) {
 	encoded.Engine = ownEngine(c, made)
 	messages := []proto.Message{&planv1.PlannedComponent{Component: encoded}}
 	add := func(content planv1.ComponentPart_Content, data []byte) {
-		for len(data) > 0 {
-			part := data[:min(len(data), maxPart)]
-			data = data[len(part):]
+		for part := range slices.Chunk(data, maxPart) {
 			messages = append(messages, &planv1.ComponentPart{Component: encoded.GetAddress(), Content: content, Data: part})
 		}
 	}
@@ -160,17 +159,6 @@ func FunctionResultsElement(results []FunctionResult) (Element, error) {
 // VerdictElement is the element that comes last.
 func VerdictElement(applyable, complete bool) (Element, error) {
 	return anypb.New(&planv1.PlanVerdict{Applyable: applyable, Complete: complete})
-}
-
-// FileElements are the elements of a plan file, which follow those of the records of the state.
-func FileElements(file []byte) ([]Element, error) {
-	var messages []proto.Message
-	for len(file) > 0 {
-		part := file[:min(len(file), maxPart)]
-		file = file[len(part):]
-		messages = append(messages, &planv1.PlanFilePart{Data: part})
-	}
-	return elements(messages...)
 }
 
 func elements(messages ...proto.Message) ([]Element, error) {

@@ -121,7 +121,11 @@ func TestElements(t *testing.T) {
 // A plan file can be sent in place of elements.
 func TestFileElements(t *testing.T) {
 	want, context := examplePlan(t)
-	all, err := FileElements(encode(t, want, context))
+	var messages []proto.Message
+	for part := range slices.Chunk(encode(t, want, context), 1000) {
+		messages = append(messages, &planv1.PlanFilePart{Data: part})
+	}
+	all, err := elements(messages...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,9 +120,9 @@ func init() { // they refer to each other
 				return diag, nil
 			},
 		),
-		reflect.TypeFor[stackaddrs.AbsComponentInstance]():      address(stackaddrs.ParsePartialComponentInstance),
-		reflect.TypeFor[stackaddrs.AbsProviderConfigInstance](): address(stackaddrs.ParseAbsProviderConfigInstance),
-		reflect.TypeFor[stackaddrs.ModuleInstance]():            address(stackaddrs.ParseModuleInstance),
+		reflect.TypeFor[stackaddrs.AbsComponentInstance](): address(stackaddrs.ParsePartialComponentInstance),
+		reflect.TypeFor[stackaddrs.StackInstance]():        address(stackaddrs.ParseStackInstance),
+		reflect.TypeFor[stackaddrs.ModuleInstance]():       address(stackaddrs.ParseModuleInstance),
 		reflect.TypeFor[stackaddrs.InstanceKey](): as(
 			func(key stackaddrs.InstanceKey) (instanceKey, error) {
 				encoded := instanceKey{Wildcard: key.IsWildcard()}

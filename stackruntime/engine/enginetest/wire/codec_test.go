@@ -41,9 +41,14 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	provider, err := stackaddrs.ParseAbsProviderConfigInstance(`provider["registry.terraform.io/cairnstacks/fake"].main["eu"]`)
-	if err != nil {
-		t.Fatal(err)
+	provider := stackaddrs.AbsProviderConfigInstance{
+		Stack: component.Stack,
+		Item: stackaddrs.ProviderConfigInstance{
+			Config: stackaddrs.ProviderConfig{
+				Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}, Name: "main",
+			},
+			Key: stackaddrs.StringKey("eu"),
+		},
 	}
 	want := &engine.PlanRequest{
 		Work: "op/plan/a", Component: component, Mode: engine.Destroy, Timestamp: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC),
