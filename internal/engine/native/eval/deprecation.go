@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // deprecated is the mark of the value of a deprecated output, or of a part of an object that its
@@ -34,15 +35,23 @@ func (e *Evaluation) Deprecate(object cty.Value, block *schema.Block) cty.Value 
 		return object
 	}
 	bare, _ := object.UnmarkDeep()
-	found := make([]cty.PathValueMarks, 0, 4)
-	for _, part := range block.Deprecations(bare) {
-		found = append(found, cty.PathValueMarks{Path: part.Path, Marks: cty.NewValueMarks(deprecated(part.Message))})
-	}
-	if len(found) == 0 {
+	parts := block.Deprecations(bare)
+	if len(parts) == 0 {
 		return object
 	}
+	// MarkWithPaths compares each part of the object with each path, which takes seconds for a
+	// thousand nested blocks. Deprecations has no paths into sets, whose elements have the same text.
+	found := make(map[string]deprecated, len(parts))
+	for _, part := range parts {
+		found[marks.DescribePath(part.Path)] = deprecated(part.Message)
+	}
 	e.deprecations.Store(true)
-	return object.MarkWithPaths(found)
+	return infallible(cty.Transform(object, func(path cty.Path, value cty.Value) (cty.Value, error) {
+		if message, ok := found[marks.DescribePath(path)]; ok {
+			return value.Mark(message), nil
+		}
+		return value, nil
+	}))
 }
 
 // Used warns of the deprecated parts of a value where that is used, at the places of these parts,
@@ -71,18 +80,22 @@ func (m *Module) withoutDeprecations(value cty.Value, do func(message string, pa
 	if !m.eval.deprecations.Load() || !value.ContainsMarked() {
 		return value
 	}
-	value, err := value.WrangleMarksDeep(func(mark any, path cty.Path) (ctymarks.WrangleAction, error) {
+	return infallible(value.WrangleMarksDeep(func(mark any, path cty.Path) (ctymarks.WrangleAction, error) {
 		message, ok := mark.(deprecated)
 		if !ok {
 			return nil, nil
 		}
 		do(string(message), path)
 		return ctymarks.WrangleDrop, nil
-	})
+	}))
+}
+
+// infallible returns the result of a walk over a value whose callback does not fail.
+func infallible(v cty.Value, err error) cty.Value {
 	if err != nil {
 		panic("eval: a walk that cannot fail has failed: " + err.Error())
 	}
-	return value
+	return v
 }
 
 // deprecatedUse is a use of a deprecated value, whichever instance of the module or block it is in.
