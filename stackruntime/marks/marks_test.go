@@ -64,6 +64,29 @@ func TestHasAndContains(t *testing.T) {
 	}
 }
 
+func TestHidden(t *testing.T) {
+	type foreign string
+	other := plain.Mark(foreign("another mark"))
+	for name, test := range map[string]struct {
+		value cty.Value
+		want  bool
+	}{
+		"nil value":                 {cty.NilVal, false},
+		"plain":                     {plain, false},
+		"sensitive":                 {secret, true},
+		"ephemeral":                 {fleeting, true},
+		"sensitive inside":          {cty.TupleVal([]cty.Value{plain, secret}), true},
+		"ephemeral inside":          {cty.TupleVal([]cty.Value{plain, fleeting}), true},
+		"another mark":              {other, false},
+		"another mark inside":       {cty.TupleVal([]cty.Value{plain, other}), false},
+		"another mark next to ours": {other.Mark(Sensitive), true},
+	} {
+		if got := Hidden(test.value); got != test.want {
+			t.Errorf("%s: Hidden(%#v) = %t, want %t", name, test.value, got, test.want)
+		}
+	}
+}
+
 func TestSplitSortsPathsByMark(t *testing.T) {
 	// Many rounds, because the order of Go maps must not show through.
 	for range 20 {

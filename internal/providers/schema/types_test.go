@@ -150,6 +150,78 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+func TestDeprecations(t *testing.T) {
+	old := func(name, message string) *schema.Attribute {
+		return &schema.Attribute{Name: name, Type: cty.String, Optional: true, Deprecated: true, Deprecation: message}
+	}
+	in := func(name string, nesting schema.Nesting) *schema.Attribute {
+		return &schema.Attribute{
+			Name:   name,
+			Nested: &schema.Object{Nesting: nesting, Attributes: []*schema.Attribute{attribute("a", cty.String), old("o", "in "+name)}},
+		}
+	}
+	dropped := blocks("dropped", schema.List, old("o", "not found inside of a deprecated block"))
+	dropped.Block.Deprecated, dropped.Block.Deprecation = true, "Use kept."
+	nameless := blocks("nameless", schema.Single, attribute("a", cty.String))
+	nameless.Block.Deprecated = true
+	block := &schema.Block{
+		Attributes: []*schema.Attribute{
+			attribute("a", cty.String), in("list", schema.List), in("map", schema.Map), in("set", schema.Set), old("top", ""),
+		},
+		Blocks: []*schema.NestedBlock{blocks("kept", schema.List, old("o", "in kept")), dropped, nameless},
+	}
+	pair := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x"), "o": cty.NullVal(cty.String)})
+	single := cty.ObjectVal(map[string]cty.Value{"o": cty.StringVal("x")})
+	object := cty.ObjectVal(map[string]cty.Value{
+		"a": cty.StringVal("x"), "top": cty.NullVal(cty.String),
+		"list": cty.ListVal([]cty.Value{pair, pair}), "map": cty.MapVal(map[string]cty.Value{"k": pair}), "set": cty.SetVal([]cty.Value{pair}),
+		"kept": cty.ListVal([]cty.Value{single}), "dropped": cty.ListVal([]cty.Value{single}), "nameless": cty.NullVal(nameless.Block.Type()),
+	})
+	const (
+		dropping = ".dropped: Use kept."
+		unnamed  = `.nameless: The provider will drop "nameless".`
+		top      = `.top: The provider will drop "top".`
+	)
+	whole := &schema.Block{Attributes: block.Attributes, Deprecated: true, Deprecation: "Use another."}
+	silent := &schema.Block{Deprecated: true}
+	plain := &schema.Block{Attributes: []*schema.Attribute{attribute("a", cty.String)}}
+	around := &schema.Block{Blocks: []*schema.NestedBlock{blocks("b", schema.List, attribute("a", cty.String))}}
+	tests := map[string]struct {
+		block  *schema.Block
+		object cty.Value
+		want   []string
+	}{
+		"inside": {block, object, []string{
+			dropping, ".kept[0].o: in kept", ".list[0].o: in list", ".list[1].o: in list", `.map["k"].o: in map`, unnamed, ".set: in set", top,
+		}},
+		"empty":                   {block, block.Empty(), []string{dropping, unnamed, top}},
+		"null":                    {block, cty.NullVal(block.Type()), nil},
+		"unknown":                 {block, cty.UnknownVal(block.Type()), nil},
+		"type":                    {whole, cty.UnknownVal(whole.Type()), []string{": Use another."}},
+		"type, without a message": {silent, silent.Empty(), []string{": The provider will drop objects of this type."}},
+		"nothing":                 {plain, plain.Empty(), nil},
+		"nothing, in a block":     {around, around.Empty(), nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, part := range test.block.Deprecations(test.object) {
+				got = append(got, describe(part.Path)+": "+part.Message)
+			}
+			slices.Sort(got)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if !test.object.IsKnown() || test.object.IsNull() {
+				return
+			}
+			if got, want := test.block.HasDeprecated(), test.want != nil; got != want {
+				t.Errorf("HasDeprecated() = %t, want %t", got, want)
+			}
+		})
+	}
+}
+
 func describe(path cty.Path) string {
 	var text string
 	for _, step := range path {
