@@ -81,7 +81,7 @@ type ResourceChange struct {
 
 // ActionInvocation is terraform's, with the reason why it was deferred.
 type ActionInvocation struct {
-	*tfjson.ActionInvocation
+	terraformjson.ActionInvocation
 	DeferredReason string `json:"deferred_reason,omitempty"`
 }
 

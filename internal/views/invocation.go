@@ -11,24 +11,34 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// invocations writes the actions that a change triggers: those before it, and those after it.
+// invocations writes the actions that a change triggers, in the order of its parts.
 func (p *page) invocations(all []*engine.Invocation, of *engine.Change) {
-	for _, before := range []bool{true, false} {
-		when := "after"
-		if before {
-			when = "before"
+	event := engine.TriggerEvent("")
+	for _, i := range all {
+		if i.Trigger.Resource != of.Addr || of.Deposed != "" {
+			continue
 		}
-		first := true
-		for _, i := range all {
-			if i.Trigger.Resource != of.Addr || of.Deposed != "" || i.Trigger.Event.Before() != before {
-				continue
-			}
-			if first {
-				p.printf("    # Actions to be invoked %s this change, in this order:\n", when)
-				first = false
-			}
-			p.invocation(i)
+		if i.Trigger.Event != event {
+			event = i.Trigger.Event
+			p.printf("    # Actions to be invoked %s, in this order:\n", moment(event, of.Action))
 		}
+		p.invocation(i)
+	}
+}
+
+// moment says when the actions for an event are invoked.
+func moment(event engine.TriggerEvent, of engine.Action) string {
+	when := "after"
+	if event.Before() {
+		when = "before"
+	}
+	switch {
+	case !of.Replaces():
+		return when + " this change"
+	case event.Ends():
+		return when + " the old object is destroyed"
+	default:
+		return when + " the new object is created"
 	}
 }
 

@@ -33,7 +33,20 @@ type Trigger struct {
 	Event    TriggerEvent
 	Block    int // which of the resource's action_trigger blocks, from 0
 	Position int // in the list of actions of that block, from 0
+
+	OnFailure OnFailure
 }
+
+// OnFailure is the effect that the failure of an action has on the change that triggers it, in the
+// words of the language.
+type OnFailure string
+
+// The effects.
+const (
+	HaltOnFailure     OnFailure = "halt"     // the change fails, and what follows it is left out
+	TaintOnFailure    OnFailure = "taint"    // so it is, and an object that was created is tainted
+	ContinueOnFailure OnFailure = "continue" // errors are warnings
+)
 
 // TriggerEvent is when an action is invoked, in the words of the language.
 type TriggerEvent string
@@ -44,19 +57,33 @@ const (
 	AfterCreate  TriggerEvent = "after_create"
 	BeforeUpdate TriggerEvent = "before_update"
 	AfterUpdate  TriggerEvent = "after_update"
+
+	BeforeDestroy TriggerEvent = "before_destroy"
+	AfterDestroy  TriggerEvent = "after_destroy"
 )
 
-// Before reports whether the action is invoked before the change is made, and not after that.
-func (e TriggerEvent) Before() bool { return e == BeforeCreate || e == BeforeUpdate }
+// TriggerEvents are all events, as they follow each other for an object that is replaced by
+// destroying it first.
+var TriggerEvents = []TriggerEvent{BeforeDestroy, AfterDestroy, BeforeCreate, BeforeUpdate, AfterCreate, AfterUpdate}
 
-// Matches reports whether an action is one that the event is about. A replacement creates an
-// object.
+// Before reports whether the action is invoked before the change is made, and not after that.
+func (e TriggerEvent) Before() bool {
+	return e == BeforeCreate || e == BeforeUpdate || e == BeforeDestroy
+}
+
+// Ends reports whether the event is about the end of an object.
+func (e TriggerEvent) Ends() bool { return e == BeforeDestroy || e == AfterDestroy }
+
+// Matches reports whether an action is one that the event is about. A replacement destroys one
+// object and creates another one; an object that is forgotten has no event.
 func (e TriggerEvent) Matches(action Action) bool {
 	switch e {
 	case BeforeCreate, AfterCreate:
 		return action == ActionCreate || action.Succeeds()
 	case BeforeUpdate, AfterUpdate:
 		return action == ActionUpdate
+	case BeforeDestroy, AfterDestroy:
+		return action == ActionDelete || action.Replaces()
 	}
 	return false
 }
@@ -70,12 +97,7 @@ type DeferredInvocation struct {
 // Compare orders invocations by the addresses of the resource instances, and for one of these as
 // they follow each other.
 func (i *Invocation) Compare(other *Invocation) int {
-	order := func(e TriggerEvent) int {
-		if e.Before() {
-			return 0
-		}
-		return 1
-	}
+	order := func(e TriggerEvent) int { return slices.Index(TriggerEvents, e) }
 	a, b := i.Trigger, other.Trigger
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()), cmp.Compare(order(a.Event), order(b.Event)), cmp.Compare(a.Block, b.Block),

@@ -37,6 +37,7 @@ func encodeInvocation(i *engine.Invocation, deferred string) (*planv1.Invocation
 	encoded := &planv1.Invocation{
 		Address: i.Addr.String(), Resource: i.Trigger.Resource.String(), Event: string(i.Trigger.Event),
 		Block: int64(i.Trigger.Block), Position: int64(i.Trigger.Position), Deferred: deferred,
+		OnFailure: string(i.Trigger.OnFailure),
 	}
 	if i.Provider != (stackaddrs.Provider{}) {
 		encoded.Provider = i.Provider.String()
@@ -67,6 +68,7 @@ func decodeInvocations(c *Component, encoded []*planv1.Invocation) error {
 func decodeInvocation(encoded *planv1.Invocation) (*engine.Invocation, error) {
 	i := &engine.Invocation{Trigger: engine.Trigger{
 		Event: engine.TriggerEvent(encoded.GetEvent()), Block: int(encoded.GetBlock()), Position: int(encoded.GetPosition()),
+		OnFailure: engine.OnFailure(encoded.GetOnFailure()),
 	}}
 	var err error
 	if i.Addr, err = stackaddrs.ParsePartialActionInstance(encoded.GetAddress()); err != nil {

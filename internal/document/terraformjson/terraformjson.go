@@ -44,14 +44,26 @@ func ResourceChange(c *engine.Change) *tfjson.ResourceChange {
 	return rc
 }
 
+// ActionInvocation is that of tfjson, with the parts that terraform has since 1.16.
+type ActionInvocation struct {
+	*tfjson.ActionInvocation
+	Trigger ActionTrigger `json:"lifecycle_action_trigger"` // takes the place of tfjson's
+}
+
+// ActionTrigger is that of tfjson, with the effect of a failure, as in ActionOnFailureHalt.
+type ActionTrigger struct {
+	*tfjson.LifecycleActionTrigger
+	OnFailure string `json:"on_failure"`
+}
+
 // Invocation writes an action that a change triggers.
-func Invocation(i *engine.Invocation) *tfjson.ActionInvocation {
-	out := &tfjson.ActionInvocation{
-		Address: i.Addr.String(), Type: i.Addr.Type, Name: i.Addr.Name,
-		LifecycleActionTrigger: &tfjson.LifecycleActionTrigger{
-			TriggeringResourceAddress: i.Trigger.Resource.String(), ActionTriggerEvent: eventName(i.Trigger.Event),
+func Invocation(i *engine.Invocation) ActionInvocation {
+	out := ActionInvocation{
+		&tfjson.ActionInvocation{Address: i.Addr.String(), Type: i.Addr.Type, Name: i.Addr.Name},
+		ActionTrigger{&tfjson.LifecycleActionTrigger{
+			TriggeringResourceAddress: i.Trigger.Resource.String(), ActionTriggerEvent: camelCase(string(i.Trigger.Event)),
 			ActionTriggerBlockIndex: i.Trigger.Block, ActionsListIndex: i.Trigger.Position,
-		},
+		}, camelCase("action_on_failure_" + string(i.Trigger.OnFailure))},
 	}
 	if i.Provider != (stackaddrs.Provider{}) {
 		out.ProviderName = i.Provider.String()
@@ -62,10 +74,10 @@ func Invocation(i *engine.Invocation) *tfjson.ActionInvocation {
 	return out
 }
 
-// eventName writes an event as in AfterCreate.
-func eventName(event engine.TriggerEvent) string {
+// camelCase writes after_create as AfterCreate.
+func camelCase(text string) string {
 	var name strings.Builder
-	for word := range strings.SplitSeq(string(event), "_") {
+	for word := range strings.SplitSeq(text, "_") {
 		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return name.String()

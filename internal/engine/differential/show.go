@@ -36,9 +36,21 @@ func showPlan(w io.Writer, p *engine.PlanResult, mode engine.Mode) {
 	for _, d := range p.Deferred {
 		showChange(w, "deferred for "+d.Reason+": ", d.Change)
 	}
+	for _, i := range p.Invocations {
+		showInvocation(w, "", i)
+	}
+	for _, d := range p.DeferredInvocations {
+		showInvocation(w, "deferred for "+d.Reason+": ", d.Invocation)
+	}
 	showOutputs(w, p.Outputs, mode)
 	showChecks(w, p.Checks)
 	fmt.Fprintf(w, "complete %t, applyable %t\n", p.Complete, p.Applyable)
+}
+
+func showInvocation(w io.Writer, prefix string, i *engine.Invocation) {
+	t := i.Trigger
+	fmt.Fprintf(w, "%sinvoke %s %s %s (%d.%d, %s)\n", prefix, i.Addr, t.Event, t.Resource, t.Block, t.Position, t.OnFailure)
+	showObject(w, "+", i.Config)
 }
 
 func showChange(w io.Writer, prefix string, c *engine.Change) {
@@ -238,6 +250,7 @@ var counted = map[string]string{
 	"OpenEphemeralResource":  "open",
 	"RenewEphemeralResource": "renew",
 	"CloseEphemeralResource": "close",
+	"InvokeAction":           "invoke",
 }
 
 // showCalls shows calls: sorted, and then, where that counts, the order of those that change

@@ -51,6 +51,9 @@ var plannedEvents = map[engine.TriggerEvent]stackspb.PlannedChange_ActionTrigger
 	engine.AfterCreate:  stackspb.PlannedChange_AFTER_CREATE,
 	engine.BeforeUpdate: stackspb.PlannedChange_BEFORE_UPDATE,
 	engine.AfterUpdate:  stackspb.PlannedChange_AFTER_UPDATE,
+
+	engine.BeforeDestroy: stackspb.PlannedChange_BEFORE_DESTROY,
+	engine.AfterDestroy:  stackspb.PlannedChange_AFTER_DESTROY,
 }
 
 var progressEvents = map[engine.TriggerEvent]stackspb.StackChangeProgress_ActionTriggerEvent{
@@ -58,6 +61,9 @@ var progressEvents = map[engine.TriggerEvent]stackspb.StackChangeProgress_Action
 	engine.AfterCreate:  stackspb.StackChangeProgress_AFTER_CREATE,
 	engine.BeforeUpdate: stackspb.StackChangeProgress_BEFORE_UPDATE,
 	engine.AfterUpdate:  stackspb.StackChangeProgress_AFTER_UPDATE,
+
+	engine.BeforeDestroy: stackspb.StackChangeProgress_BEFORE_DESTROY,
+	engine.AfterDestroy:  stackspb.StackChangeProgress_AFTER_DESTROY,
 }
 
 func progressTrigger(component stackaddrs.AbsComponentInstance, t engine.Trigger) *stackspb.StackChangeProgress_ResourceActionTrigger {

@@ -1300,7 +1300,8 @@ type Invocation struct {
 	Position int64                  `protobuf:"varint,6,opt,name=position,proto3" json:"position,omitempty"`
 	// Absent where nobody has evaluated it.
 	Config        *v1.DynamicValue `protobuf:"bytes,7,opt,name=config,proto3" json:"config,omitempty"`
-	Deferred      string           `protobuf:"bytes,8,opt,name=deferred,proto3" json:"deferred,omitempty"` // why it is deferred; empty if it is not
+	Deferred      string           `protobuf:"bytes,8,opt,name=deferred,proto3" json:"deferred,omitempty"`                    // why it is deferred; empty if it is not
+	OnFailure     string           `protobuf:"bytes,9,opt,name=on_failure,json=onFailure,proto3" json:"on_failure,omitempty"` // halt, taint or continue
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1387,6 +1388,13 @@ func (x *Invocation) GetConfig() *v1.DynamicValue {
 func (x *Invocation) GetDeferred() string {
 	if x != nil {
 		return x.Deferred
+	}
+	return ""
+}
+
+func (x *Invocation) GetOnFailure() string {
+	if x != nil {
+		return x.OnFailure
 	}
 	return ""
 }
@@ -1769,7 +1777,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\tImporting\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
 	"\bidentity\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\bidentity\x12\x18\n" +
-	"\aunknown\x18\x03 \x01(\bR\aunknown\"\xf8\x01\n" +
+	"\aunknown\x18\x03 \x01(\bR\aunknown\"\x97\x02\n" +
 	"\n" +
 	"Invocation\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1a\n" +
@@ -1779,7 +1787,9 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x05block\x18\x05 \x01(\x03R\x05block\x12\x1a\n" +
 	"\bposition\x18\x06 \x01(\x03R\bposition\x124\n" +
 	"\x06config\x18\a \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06config\x12\x1a\n" +
-	"\bdeferred\x18\b \x01(\tR\bdeferred\"]\n" +
+	"\bdeferred\x18\b \x01(\tR\bdeferred\x12\x1d\n" +
+	"\n" +
+	"on_failure\x18\t \x01(\tR\tonFailure\"]\n" +
 	"\x0eDeferredChange\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12-\n" +
 	"\x06change\x18\x03 \x01(\v2\x15.cairn.plan.v1.ChangeR\x06changeJ\x04\b\x02\x10\x03\"\x8b\x01\n" +
