@@ -20,6 +20,8 @@ var (
 		Blocks:     []hcl.BlockHeaderSchema{{Type: "config"}},
 	}
 	triggerSchema = schemaOf("events", "condition", "actions", "on_failure")
+
+	failureModes = []engine.OnFailure{engine.HaltOnFailure, engine.TaintOnFailure, engine.ContinueOnFailure}
 )
 
 func (d *decoder) action(block *hcl.Block) {
@@ -60,8 +62,13 @@ func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
 	content, diags := block.Body.Content(triggerSchema)
 	d.add(diags)
 	trigger := &ActionTrigger{Condition: d.argument(content, "condition"), Range: block.DefRange}
+	trigger.OnFailure = engine.HaltOnFailure
 	if attr := content.Attributes["on_failure"]; attr != nil {
-		d.unsupported(attr.NameRange, "The native engine does not have the argument on_failure, which terraform has since 1.16.")
+		d.since("1.16", "the argument on_failure of action_trigger blocks", attr.NameRange)
+		if trigger.OnFailure = engine.OnFailure(hcl.ExprAsKeyword(attr.Expr)); !slices.Contains(failureModes, trigger.OnFailure) {
+			d.problem(attr.Expr.Range(), "Invalid on_failure keyword", "The effects of a failure are halt, taint and continue, written without "+
+				"quotes.")
+		}
 	}
 	for _, expr := range d.triggerList(content, "events") {
 		event, ok := d.event(expr)
@@ -97,16 +104,15 @@ func (d *decoder) triggerList(content *hcl.BodyContent, name string) []hcl.Expre
 	return exprs
 }
 
-var triggerEvents = []engine.TriggerEvent{engine.BeforeCreate, engine.AfterCreate, engine.BeforeUpdate, engine.AfterUpdate}
-
 func (d *decoder) event(expr hcl.Expression) (engine.TriggerEvent, bool) {
 	event := engine.TriggerEvent(hcl.ExprAsKeyword(expr))
-	ok := slices.Contains(triggerEvents, event)
-	if event == "before_destroy" || event == "after_destroy" {
-		d.unsupported(expr.Range(), fmt.Sprintf("The native engine does not have the event %s, which terraform has since 1.16.", event))
-	} else if !ok {
-		d.problem(expr.Range(), "Invalid action trigger event", "The events are before_create, after_create, before_update and after_update, "+
-			"written without quotes.")
+	ok := slices.Contains(engine.TriggerEvents, event)
+	switch {
+	case !ok:
+		d.problem(expr.Range(), "Invalid action trigger event", "The events are before and after an object is created, updated or destroyed, "+
+			"as in before_create, written without quotes.")
+	case event.Ends():
+		d.since("1.16", "the event "+string(event), expr.Range())
 	}
 	return event, ok
 }

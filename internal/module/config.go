@@ -4,6 +4,8 @@
 package module
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -308,7 +310,25 @@ type ActionTrigger struct {
 	Events    []engine.TriggerEvent
 	Condition *Expr   // nil without one
 	Actions   []*Expr // each a reference to an action, or to an instance of it
+	OnFailure engine.OnFailure
 	Range     hcl.Range
+}
+
+// Triggers reports whether changes of the resource trigger an action.
+func (r *Resource) Triggers(a *Action) bool {
+	names := func(ref refs.Reference) bool {
+		return ref.Subject == refs.Subject{Kind: refs.Action, Type: a.Type, Name: a.Name}
+	}
+	return slices.ContainsFunc(r.ActionTriggers, func(trigger *ActionTrigger) bool {
+		return slices.ContainsFunc(trigger.Actions, func(expr *Expr) bool { return slices.ContainsFunc(expr.Refs, names) })
+	})
+}
+
+// TriggersLast reports whether the end of an object triggers an action.
+func (r *Resource) TriggersLast() bool {
+	return slices.ContainsFunc(r.ActionTriggers, func(trigger *ActionTrigger) bool {
+		return slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Ends)
+	})
 }
 
 // Action is an action block.

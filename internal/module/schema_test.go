@@ -128,7 +128,7 @@ var blockCases = map[string]blockCase{
 			"events":     "events = [before_create, before_create]",
 			"condition":  "condition = false",
 			"actions":    "actions = [action.fake_x.x]",
-			"on_failure": "on_failure = halt",
+			"on_failure": "on_failure = taint",
 		},
 	},
 	"action": {schema: "actionSchema", text: "action \"fake_x\" \"x\" {\n%s\n}", parts: map[string]string{
@@ -141,7 +141,7 @@ var blockCases = map[string]blockCase{
 		schema: "provisionerSchema", open: true, text: "resource \"fake_x\" \"x\" {\n  provisioner \"local-exec\" {\n%s\n  }\n}",
 		parts: map[string]string{
 			"when":       "when = destroy",
-			"on_failure": "on_failure = continue",
+			"on_failure": "on_failure = taint",
 			"_":          "_ {\n  command = local.x\n}",
 			"connection": "connection {}",
 			"lifecycle":  "lifecycle {}",

@@ -77,6 +77,8 @@ func (p *parser) subject() Subject {
 		return p.attribute(root)
 	case "self":
 		return Subject{Kind: Self}
+	case "caller":
+		return Subject{Kind: Caller}
 	default:
 		if why, ok := reserved[root]; ok {
 			p.fail(0, why+".")

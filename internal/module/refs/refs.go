@@ -27,6 +27,7 @@ const (
 	EachValue                   //
 	CountIndex                  //
 	Self                        //
+	Caller                      // the object whose change triggers an action
 	PathAttr                    // Attr: module, root or cwd
 	TerraformOf                 // Attr: workspace or applying
 	Action                      // Type, Name; nowhere a value
@@ -73,6 +74,8 @@ func (s Subject) String() string {
 		return "count.index"
 	case Self:
 		return "self"
+	case Caller:
+		return "caller"
 	case PathAttr:
 		return "path." + s.Attr
 	case TerraformOf:

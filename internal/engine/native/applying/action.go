@@ -5,6 +5,7 @@ package applying
 
 import (
 	"context"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // made carries out a step but for the actions that come after it. Those of other instances of the
@@ -30,16 +32,19 @@ func (a *applier) made(ctx context.Context, s *step) bool {
 	return ok
 }
 
-// invocations returns the actions that the step invokes.
+// invocations returns the actions that the step invokes. Those of a replacement are divided among
+// its two steps.
 func (s *step) invocations() []*planned.Invocation {
-	if s.kind != changeStep {
+	if s.kind != changeStep && s.kind != destroyStep || len(s.change.Invocations) == 0 {
 		return nil
 	}
-	return s.change.Invocations
+	return slices.DeleteFunc(slices.Clone(s.change.Invocations), func(i *planned.Invocation) bool {
+		return i.Trigger.Event.Ends() != (s.kind == destroyStep)
+	})
 }
 
 // invokeBefore invokes the actions that come before a change. They see the object as it is planned
-// now.
+// now, or that which ends.
 func (a *applier) invokeBefore(ctx context.Context, s *step, t *resource.Target, value cty.Value) bool {
 	return a.invoke(ctx, s, t, true, func(ctx context.Context, key stackaddrs.InstanceKey) (cty.Value, bool) {
 		if key == t.Addr.Key {
@@ -72,7 +77,8 @@ func (a *applier) invokeAfter(ctx context.Context, s *step) bool {
 }
 
 // invoke invokes the actions that come before a change, or those after it, one after another until
-// one fails.
+// one fails, unless its trigger says that they go on. Nothing keeps a run that destroys everything
+// from doing so.
 func (a *applier) invoke(
 	ctx context.Context, s *step, t *resource.Target, before bool, object func(context.Context, stackaddrs.InstanceKey) (cty.Value, bool),
 ) bool {
@@ -83,14 +89,26 @@ func (a *applier) invoke(
 			continue
 		}
 		wanted, ok := a.wanted(ctx, s, t, i, caller)
-		if !ok || wanted && !a.invokeOne(ctx, s, t, i, caller) {
-			if s.halted {
-				s.left = all[n:]
-			}
-			return false
+		switch {
+		case ok && (!wanted || a.invokeOne(ctx, s, t, i, caller)):
+			continue
+		case s.halted:
+			s.left = all[n:]
+		case i.Trigger.OnFailure == engine.TaintOnFailure && i.Trigger.Event == engine.AfterCreate:
+			a.taint(ctx, t)
 		}
+		return false
 	}
 	return true
+}
+
+// taint notes that the object of a target is to be replaced.
+func (a *applier) taint(ctx context.Context, t *resource.Target) {
+	object, ok := a.rt.Stored(ctx, t, a.now.Object(t.Addr, ""))
+	if ok {
+		object.Tainted = true
+		a.store(t, object, "")
+	}
 }
 
 // wanted reports whether an action is to be invoked whose condition was not known while planning.
@@ -100,8 +118,8 @@ func (a *applier) wanted(ctx context.Context, s *step, t *resource.Target, i *pl
 	}
 	at := t.At
 	at.Caller = caller
-	if !i.Trigger.Event.Before() {
-		at.Self = s.value
+	if at.Self, ok = caller.Object(ctx, t.Addr.Key); !ok {
+		return false, false
 	}
 	trigger := t.Config().ActionTriggers[i.Trigger.Block]
 	holds, known, ok := t.Resource.Triggers(ctx, trigger, at)
@@ -118,17 +136,23 @@ func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i 
 		return a.eval.Diagnostics.AddTo(t.Address, failure.New("Planned action not declared",
 			"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
 	}
+	if i.Trigger.Event.Ends() {
+		caller = nil // what the configuration depends on may be gone
+	}
 	action, ok := a.rt.Action(ctx, declared, i.Addr.Key, t, caller)
 	if !ok {
 		return false
 	}
-	config, ok := a.rt.ActionConfig(ctx, action)
-	if !ok || !a.rt.RefinesAction(action, i.Config, config) {
-		return false
+	config := resource.FixedActionConfig(i.Config)
+	if caller != nil {
+		if config, ok = a.rt.ActionConfig(ctx, action); !ok || !a.rt.RefinesAction(action, i.Config, config) {
+			return false
+		}
 	}
+	action.Lenient = i.Trigger.OnFailure == engine.ContinueOnFailure || a.Mode == engine.Destroy
 	asked, ok := a.rt.Invoke(ctx, action, config, i.Trigger)
 	s.halted = !asked
-	return ok
+	return ok || asked && action.Lenient
 }
 
 // mayInvoke is called before an action is invoked. It is false if that must not begin.

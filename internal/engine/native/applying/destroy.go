@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 )
 
@@ -31,6 +32,10 @@ func (a *applier) destroy(ctx context.Context, s *step) bool {
 		}
 		private = again.Private
 	}
+	caller, ok := a.lastCaller(ctx, s, t)
+	if !ok || caller != nil && !a.invokeBefore(ctx, s, caller, object.Value) {
+		return false
+	}
 	result := a.rt.Destroy(ctx, t, resource.Destruction{
 		Object: object, Deposed: s.deposed, Private: private, Before: func() bool { return a.ending(ctx, t, object, s.deposed) },
 	})
@@ -40,11 +45,26 @@ func (a *applier) destroy(ctx context.Context, s *step) bool {
 		s.halted = a.isStopped()
 	case result.OK:
 		ok = a.remove(c.Addr, s.deposed)
+		s.changed, s.value = caller, object.Value
 	case !result.Doubt:
 		a.store(t, result.Object, s.deposed)
 	}
 	result.End(ok)
 	return ok
+}
+
+// lastCaller returns the target of an object that ends as the caller of the actions that this
+// triggers; nil if there are none.
+func (a *applier) lastCaller(ctx context.Context, s *step, t *resource.Target) (*resource.Target, bool) {
+	if len(s.invocations()) == 0 {
+		return nil, true
+	}
+	caller := *t
+	if caller.Resource = a.resource(ctx, t.Addr); caller.Resource == nil {
+		return nil, a.notDeclared(t.Addr)
+	}
+	caller.At = eval.Place{Resource: t.Address, Repetition: eval.RepetitionOf(t.Addr.Key)}
+	return &caller, true
 }
 
 // read reads a data source (section 6.5).

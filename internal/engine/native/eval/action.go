@@ -74,6 +74,17 @@ func (c *Caller) value(ctx context.Context) (cty.Value, bool) {
 	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) { return c.Object(ctx, key) })
 }
 
+// TriggeredBy returns the resources whose changes trigger the action.
+func (a *Action) TriggeredBy() []*Resource {
+	var found []*Resource
+	for _, r := range a.Module.resources {
+		if r.Config.Triggers(a.Config) {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
 // Triggers evaluates the condition of a trigger: whether it holds, and whether that is known.
 func (r *Resource) Triggers(ctx context.Context, trigger *module.ActionTrigger, at Place) (holds, known, ok bool) {
 	if trigger.Condition == nil {

@@ -24,7 +24,7 @@ type Place struct {
 	Self     cty.Value // [cty.NilVal] where there is none
 	Resource string    // address of the resource instance for which something is evaluated, for diagnostics
 
-	Caller *Caller // for which an action is invoked; nil elsewhere
+	Caller *Caller // for which an action is invoked, whose object is Self; nil elsewhere
 
 	// AtDestroy is set where an object is destroyed, when all that it depended on may be gone.
 	AtDestroy bool
@@ -88,7 +88,7 @@ func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
 	}
 	for i := range references {
 		switch references[i].Subject.Kind {
-		case refs.EachKey, refs.EachValue, refs.CountIndex, refs.Self:
+		case refs.EachKey, refs.EachValue, refs.CountIndex, refs.Self, refs.Caller:
 			continue // nothing to wait for
 		case refs.Call:
 			if call := m.calls[references[i].Subject.Name]; call != nil {
@@ -153,9 +153,14 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 		s.names.Set(s.at.Key, "count", "index")
 	case refs.Self:
 		if s.at.Self == cty.NilVal {
-			return s.misplaced(ref, "a postcondition, a provisioner or a connection")
+			return s.misplaced(ref, "a postcondition, a provisioner, a connection, or the config of an action that is triggered")
 		}
 		s.names.Set(s.at.Self, "self")
+	case refs.Caller:
+		if s.at.Caller == nil {
+			return s.misplaced(ref, "the config of an action that a resource triggers")
+		}
+		s.names.Set(s.at.Self, "caller")
 	case refs.PathAttr:
 		s.names.Set(m.path(subject.Attr), "path", subject.Attr)
 	case refs.TerraformOf:

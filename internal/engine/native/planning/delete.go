@@ -31,6 +31,11 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 		return false
 	}
 	change := p.change(t, c, found{})
+	if l.stored.Entry.Deposed == "" {
+		if change.Invocations, ok = p.lastInvocations(ctx, t, c); !ok {
+			return false
+		}
+	}
 	change.Deposed, change.Reason, change.CreateBeforeDestroy = l.stored.Entry.Deposed, l.reason, o.CreateBeforeDestroy
 	if p.Mode == engine.Destroy {
 		change.PreviousAddr = stackaddrs.ResourceInstance{}
@@ -57,6 +62,9 @@ func (p *planner) finishDeletes() {
 			}
 			block := resource.ConfigAddr(d.Addr)
 			d.Deferred, p.mu.deferred[block], deferred[block.String()], again = deferredPrerequisite, true, true, true
+			for _, i := range d.Invocations {
+				i.Deferred = deferredPrerequisite
+			}
 		}
 	}
 	for _, d := range p.mu.deletes {
@@ -69,7 +77,7 @@ func (p *planner) finishDeletes() {
 // destroy plans the end of everything. The present objects are found by planning as usual, whose
 // changes do not count, nor does drift: all objects end.
 func (p *planner) destroy(ctx context.Context) {
-	if !p.SkipRefresh && !p.prior.IsEmpty() {
+	if !p.prior.IsEmpty() && (!p.SkipRefresh || p.triggersLast()) {
 		p.walk(ctx)
 		p.orphans(ctx)
 		if p.eval.Diagnostics.HasErrors() {
@@ -91,6 +99,15 @@ func (p *planner) destroy(ctx context.Context) {
 		}
 	}
 	all.Wait()
+}
+
+// triggersLast reports whether the end of some object triggers an action, whose configuration may
+// refer to other objects.
+func (p *planner) triggersLast() bool {
+	return slices.ContainsFunc(p.prior.Resources(), func(held *state.Resource) bool {
+		tree := p.Tree.At(held.Addr.Module)
+		return tree != nil && tree.Resources[held.Addr.Resource] != nil && tree.Resources[held.Addr.Resource].TriggersLast()
+	})
 }
 
 func (p *planner) destroyOne(ctx context.Context, stored *state.Object) {

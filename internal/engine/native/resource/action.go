@@ -15,19 +15,27 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // Action returns the target for an action instance that is invoked for another target, which has
-// the type, the provider and the configuration of the action.
+// the type, the provider and the configuration of the action. Without a caller the configuration
+// cannot be evaluated.
 func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target,
 	caller *eval.Caller,
 ) (*Target, bool) {
 	t := &Target{Addr: of.Addr, Address: of.Address, Resource: of.Resource, tree: of.tree, Action: a, key: key}
 	var ok bool
-	if t.At, ok = a.Place(ctx, key); !ok {
-		return nil, false
+	if caller != nil {
+		if t.At, ok = a.Place(ctx, key); !ok {
+			return nil, false
+		}
+		if t.At.Self, ok = caller.Object(ctx, of.Addr.Key); !ok {
+			return nil, false
+		}
+		t.At.Caller = caller
 	}
-	t.At.Resource, t.At.Caller = of.Address, caller
+	t.At.Resource = of.Address
 	if t.Slot, ok = a.Slot(t.At); !ok {
 		return nil, false
 	}
@@ -36,7 +44,8 @@ func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.In
 
 // ActionConfig is the evaluated configuration of an action.
 type ActionConfig struct {
-	value cty.Value // without marks
+	value     cty.Value // without marks
+	ephemeral bool      // some of it
 
 	// Stored is the configuration as it is kept and shown: with marks, and without the values of
 	// write-only attributes.
@@ -50,7 +59,25 @@ func (rt *Runtime) ActionConfig(ctx context.Context, t *Target) (*ActionConfig, 
 		return nil, false
 	}
 	bare, sensitive := kept(t, value)
-	return &ActionConfig{bare, t.Mark(change.NullWriteOnly(t.Block, bare), sensitive)}, true
+	return &ActionConfig{bare, marks.Contains(value, marks.Ephemeral), t.Mark(change.NullWriteOnly(t.Block, bare), sensitive)}, true
+}
+
+// FixedActionConfig returns the configuration that was planned, of which nothing was ephemeral.
+func FixedActionConfig(planned cty.Value) *ActionConfig {
+	bare, _ := planned.UnmarkDeep()
+	return &ActionConfig{value: bare, Stored: planned}
+}
+
+// NotFixed says why the configuration may be another one while applying; "" if it cannot.
+func (c *ActionConfig) NotFixed() string {
+	switch {
+	case c.ephemeral:
+		return "contains ephemeral values"
+	case !c.value.IsWhollyKnown():
+		return "depends on values that are not known before apply"
+	default:
+		return ""
+	}
 }
 
 // PlanAction has the provider check the configuration, and say whether the action can be invoked.

@@ -46,7 +46,7 @@ func (rt *Runtime) PlannedData(t *Target, config *DataConfig) cty.Value {
 // ReadData reads a data source whose configuration is known. The result has marks. If the data
 // source is nested in a check, errors are reported as warnings.
 func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) (cty.Value, provider.DeferredReason, bool) {
-	t.lenient = t.Config().Check != nil
+	t.Lenient = t.Config().Check != nil
 	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return cty.NilVal, 0, false

@@ -28,7 +28,7 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 		Severity: hcl.DiagError, Summary: said.Summary, Detail: said.Detail, Subject: t.block(),
 		Extra: &engine.DiagnosticData{Resource: t.Address},
 	}
-	if said.Severity == provider.Warning || t.lenient {
+	if said.Severity == provider.Warning || t.Lenient {
 		diag.Severity = hcl.DiagWarning
 	}
 	if said.Severity == provider.Error {
@@ -71,7 +71,7 @@ func (t *Target) described() string {
 // fail reports an error about an instance.
 func (rt *Runtime) fail(t *Target, summary, detail string) bool {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: t.block()}
-	if t.lenient {
+	if t.Lenient {
 		diag.Severity = hcl.DiagWarning
 	}
 	t.Failure = summary + ": " + detail

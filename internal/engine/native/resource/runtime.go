@@ -126,8 +126,9 @@ type Target struct {
 	// Failure is the last error about the object, or "".
 	Failure string
 
-	tree    *module.Node
-	lenient bool // errors about the object are warnings
+	Lenient bool // errors about the object are warnings
+
+	tree *module.Node
 
 	Action *eval.Action // that is dealt with, for the instance or, while validating, for none; else nil
 	key    stackaddrs.InstanceKey

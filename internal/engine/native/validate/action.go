@@ -23,6 +23,19 @@ import (
 func (c *checker) Action(ctx context.Context, a *eval.Action) {
 	at, _ := a.Place(ctx, stackaddrs.NoKey)
 	a.Slot(at)
+	triggeredBy := a.TriggeredBy()
+	if len(triggeredBy) > 0 {
+		at.Caller, at.Self = &eval.Caller{}, cty.DynamicVal
+	}
+	if len(triggeredBy) == 1 {
+		at.Self, _ = c.Object(ctx, triggeredBy[0], stackaddrs.NoKey)
+	}
+	for _, ref := range a.Config.Refs {
+		if slices.ContainsFunc(triggeredBy, func(r *eval.Resource) bool { return ref.Subject == refs.OfResource(r.Config.Addr) }) {
+			c.warn(ref.Range, "Reference to triggering resource", fmt.Sprintf("Changes of %s trigger the action, where the symbol caller is "+
+				"the object that changes.", ref.Subject))
+		}
+	}
 	t := &resource.Target{Action: a, At: at}
 	if p := c.Schemas.Schema(a.Config.ProviderAddr); p != nil && c.Describe(t, a.Config.ProviderAddr, p) {
 		c.configured(ctx, t, func(config cty.Value) provider.Diagnostics {
@@ -31,10 +44,10 @@ func (c *checker) Action(ctx context.Context, a *eval.Action) {
 	}
 }
 
-// actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change
-// if it is evaluated after that only.
+// actionTrigger checks a trigger of a resource. Its condition can refer to the object of the
+// change, as planned or as it was, if not before that is created.
 func (c *checker) actionTrigger(ctx context.Context, t *resource.Target, trigger *module.ActionTrigger, after eval.Place) {
-	if !slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Before) {
+	if !slices.Contains(trigger.Events, engine.BeforeCreate) {
 		t.Resource.Triggers(ctx, trigger, after)
 	} else {
 		t.Resource.Triggers(ctx, trigger, t.At)

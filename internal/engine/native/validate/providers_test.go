@@ -206,6 +206,7 @@ func TestAction(t *testing.T) {
 			action "fake_do" "empty" {}
 		`}, []string{
 		"main.tf:20 Size cty.UnknownVal(cty.Number).RefineNotNull()",
+		"main.tf:20 Reference to triggering resource",
 		"main.tf:26 Size cty.UnknownVal(cty.Number).Refine().NotNull().NumberLowerBound(cty.NumberIntVal(0), true).NewValue()",
 		"main.tf:33 Reference not allowed here",
 		"main.tf:34 Key without several instances",
