@@ -56,7 +56,7 @@ resource "terraform_data" "this" {
 }
 action "fake_action" "tell" {
   config {
-    value       = terraform_data.this.output
+    value       = caller.output
     progress    = ["half way"]
     fail_invoke = var.flag
   }

@@ -58,7 +58,8 @@ func (a *applier) invokeBefore(ctx context.Context, s *step, t *resource.Target,
 }
 
 // invokeAfter invokes the actions that come after a change. If one fails, so does the step, and
-// nothing of the rest of them is invoked, but the object is as good as before.
+// nothing of the rest of them is invoked, but the object is as good as before, or tainted if the
+// trigger says so.
 func (a *applier) invokeAfter(ctx context.Context, s *step) bool {
 	if s.changed == nil {
 		return true
@@ -88,7 +89,7 @@ func (a *applier) invoke(
 		if i.Trigger.Event.Before() != before {
 			continue
 		}
-		wanted, ok := a.wanted(ctx, s, t, i, caller)
+		wanted, ok := a.wanted(ctx, t, i, caller)
 		switch {
 		case ok && (!wanted || a.invokeOne(ctx, s, t, i, caller)):
 			continue
@@ -112,7 +113,7 @@ func (a *applier) taint(ctx context.Context, t *resource.Target) {
 }
 
 // wanted reports whether an action is to be invoked whose condition was not known while planning.
-func (a *applier) wanted(ctx context.Context, s *step, t *resource.Target, i *planned.Invocation, caller *eval.Caller) (wanted, ok bool) {
+func (a *applier) wanted(ctx context.Context, t *resource.Target, i *planned.Invocation, caller *eval.Caller) (wanted, ok bool) {
 	if !i.Conditional {
 		return true, true
 	}
@@ -136,15 +137,15 @@ func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i 
 		return a.eval.Diagnostics.AddTo(t.Address, failure.New("Planned action not declared",
 			"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
 	}
-	if i.Trigger.Event.Ends() {
-		caller = nil // what the configuration depends on may be gone
+	var config *resource.ActionConfig
+	if i.Trigger.Event.Ends() { // what the configuration depends on may be gone
+		config, caller = resource.FixedActionConfig(i.Config), nil
 	}
 	action, ok := a.rt.Action(ctx, declared, i.Addr.Key, t, caller)
 	if !ok {
 		return false
 	}
-	config := resource.FixedActionConfig(i.Config)
-	if caller != nil {
+	if config == nil {
 		if config, ok = a.rt.ActionConfig(ctx, action); !ok || !a.rt.RefinesAction(action, i.Config, config) {
 			return false
 		}

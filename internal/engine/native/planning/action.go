@@ -105,8 +105,7 @@ func (v *invoker) plan(ctx context.Context) bool {
 	return true
 }
 
-// caller returns the target as the caller of actions for an event, and the object that that is
-// about.
+// caller returns the target as the caller of actions for an event, and the object of the event.
 func (v *invoker) caller(event engine.TriggerEvent) (*eval.Caller, cty.Value) {
 	self := v.change.After
 	if event.Ends() {

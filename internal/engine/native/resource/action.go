@@ -46,6 +46,7 @@ func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.In
 type ActionConfig struct {
 	value     cty.Value // without marks
 	ephemeral bool      // some of it
+	writeOnly bool      // some of it is given to write-only attributes
 
 	// Stored is the configuration as it is kept and shown: with marks, and without the values of
 	// write-only attributes.
@@ -59,7 +60,10 @@ func (rt *Runtime) ActionConfig(ctx context.Context, t *Target) (*ActionConfig, 
 		return nil, false
 	}
 	bare, sensitive := kept(t, value)
-	return &ActionConfig{bare, marks.Contains(value, marks.Ephemeral), t.Mark(change.NullWriteOnly(t.Block, bare), sensitive)}, true
+	stored := change.NullWriteOnly(t.Block, bare)
+	return &ActionConfig{
+		value: bare, ephemeral: marks.Contains(value, marks.Ephemeral), writeOnly: !stored.RawEquals(bare), Stored: t.Mark(stored, sensitive),
+	}, true
 }
 
 // FixedActionConfig returns the configuration that was planned, of which nothing was ephemeral.
@@ -75,6 +79,8 @@ func (c *ActionConfig) NotFixed() string {
 		return "contains ephemeral values"
 	case !c.value.IsWhollyKnown():
 		return "depends on values that are not known before apply"
+	case c.writeOnly:
+		return "has values for write-only attributes, which no plan stores"
 	default:
 		return ""
 	}
