@@ -34,7 +34,7 @@ type Trigger struct {
 	Block    int // which of the resource's action_trigger blocks, from 0
 	Position int // in the list of actions of that block, from 0
 
-	OnFailure OnFailure
+	OnFailure OnFailure // "" counts as halt
 }
 
 // OnFailure is the effect that the failure of an action has on the change that triggers it, in the
@@ -43,7 +43,7 @@ type OnFailure string
 
 // The effects.
 const (
-	HaltOnFailure     OnFailure = "halt"     // the change fails, and what follows it is left out
+	HaltOnFailure     OnFailure = "halt"     // the change fails, and all that waits for it is left out
 	TaintOnFailure    OnFailure = "taint"    // so it is, and an object that was created is tainted
 	ContinueOnFailure OnFailure = "continue" // errors are warnings
 )

@@ -9,6 +9,7 @@
 package terraformjson
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -63,7 +64,7 @@ func Invocation(i *engine.Invocation) ActionInvocation {
 		ActionTrigger{&tfjson.LifecycleActionTrigger{
 			TriggeringResourceAddress: i.Trigger.Resource.String(), ActionTriggerEvent: camelCase(string(i.Trigger.Event)),
 			ActionTriggerBlockIndex: i.Trigger.Block, ActionsListIndex: i.Trigger.Position,
-		}, camelCase("action_on_failure_" + string(i.Trigger.OnFailure))},
+		}, camelCase("action_on_failure_" + string(cmp.Or(i.Trigger.OnFailure, engine.HaltOnFailure)))},
 	}
 	if i.Provider != (stackaddrs.Provider{}) {
 		out.ProviderName = i.Provider.String()
@@ -78,7 +79,9 @@ func Invocation(i *engine.Invocation) ActionInvocation {
 func camelCase(text string) string {
 	var name strings.Builder
 	for word := range strings.SplitSeq(text, "_") {
-		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		if word != "" { // a plan file may say anything
+			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
 	}
 	return name.String()
 }
