@@ -44,7 +44,7 @@ func (s *step) invocations() []*planned.Invocation {
 }
 
 // invokeBefore invokes the actions that come before a change. They see the object as it is planned
-// now, or that which ends.
+// now, or the one that ends.
 func (a *applier) invokeBefore(ctx context.Context, s *step, t *resource.Target, value cty.Value) bool {
 	return a.invoke(ctx, s, t, true, func(ctx context.Context, key stackaddrs.InstanceKey) (cty.Value, bool) {
 		if key == t.Addr.Key {
@@ -138,7 +138,7 @@ func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i 
 			"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
 	}
 	var config *resource.ActionConfig
-	if i.Trigger.Event.Ends() { // what the configuration depends on may be gone
+	if i.Trigger.Event.Ends() { // objects that the configuration depends on may be gone
 		config, caller = resource.FixedActionConfig(i.Config), nil
 	}
 	action, ok := a.rt.Action(ctx, declared, i.Addr.Key, t, caller)

@@ -4,6 +4,7 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -26,8 +27,9 @@ type invoker struct {
 	target *resource.Target
 	change *resource.Change
 
-	// orphan is set for an instance that is not declared any more. What its actions need may be gone,
-	// too, and the configuration cannot be made right: an action that cannot be planned is left out.
+	// orphan is set for an instance that is not declared any more. Objects that its actions need may
+	// be gone, too, and the configuration cannot be made right: an action that cannot be planned is
+	// left out.
 	orphan bool
 
 	planned []*planned.Invocation
@@ -44,21 +46,8 @@ func (p *planner) invocations(ctx context.Context, t *resource.Target, c *resour
 		return nil, true
 	}
 	v := &invoker{planner: p, target: t, change: c}
-	if !v.plan(ctx) {
-		return nil, false
-	}
-	waits := slices.ContainsFunc(v.planned, func(i *planned.Invocation) bool { return i.Deferred != "" })
-	if waits && c.Deferred == "" {
-		c.Deferred = deferredPrerequisite
-	}
-	if c.Deferred != "" {
-		for _, i := range v.planned {
-			if i.Deferred == "" {
-				i.Deferred = deferredPrerequisite
-			}
-		}
-	}
-	return v.planned, true
+	ok := v.plan(ctx)
+	return v.planned, ok
 }
 
 // lastInvocations plans the actions that the end of an object triggers whose block is there, but
@@ -100,6 +89,15 @@ func (v *invoker) plan(ctx context.Context) bool {
 				!v.block(ctx, engine.Trigger{Resource: v.target.Addr, Event: event, Block: i, OnFailure: trigger.OnFailure}) {
 				return false
 			}
+		}
+	}
+	waits := slices.ContainsFunc(v.planned, func(i *planned.Invocation) bool { return i.Deferred != "" })
+	if waits && v.change.Deferred == "" {
+		v.change.Deferred = deferredPrerequisite
+	}
+	if v.change.Deferred != "" {
+		for _, i := range v.planned {
+			i.Deferred = cmp.Or(i.Deferred, deferredPrerequisite)
 		}
 	}
 	return true

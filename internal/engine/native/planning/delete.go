@@ -30,12 +30,14 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 	if !ok {
 		return false
 	}
-	change := p.change(t, c, found{})
+	var invocations []*planned.Invocation
 	if l.stored.Entry.Deposed == "" {
-		if change.Invocations, ok = p.lastInvocations(ctx, t, c); !ok {
+		if invocations, ok = p.lastInvocations(ctx, t, c); !ok {
 			return false
 		}
 	}
+	change := p.change(t, c, found{})
+	change.Invocations = invocations
 	change.Deposed, change.Reason, change.CreateBeforeDestroy = l.stored.Entry.Deposed, l.reason, o.CreateBeforeDestroy
 	if p.Mode == engine.Destroy {
 		change.PreviousAddr = stackaddrs.ResourceInstance{}
