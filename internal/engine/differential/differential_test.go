@@ -25,51 +25,56 @@ func TestDifferential(t *testing.T) {
 	}
 	native := NewNative(t)
 	var terraform *Bench
-	oracle := os.Getenv(testenv.OracleVariable)
-	if oracle != "" {
+	if os.Getenv(testenv.OracleVariable) != "" {
 		terraform = NewTerraform(t)
 	}
 	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := ParseCase(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if terraform != nil && c.ByHand == "" && (oracle != "new" || c.Want == "") {
-				answer := terraform.Run(t, c)
-				if diff := differences(c.Want, answer); diff != "" && oracle == "terraform" {
-					t.Errorf("terraform no longer answers what is recorded (-recorded +answered):\n%s", diff)
-				}
-				if oracle != "terraform" {
-					c.Want = answer
-				}
-			}
-			want := c.Want
-			if c.Differs != "" {
-				want = c.WantNative
-			}
-			got := InWordsOf(want, native.Run(t, c))
-			if update := os.Getenv("UPDATE_GOLDEN") != ""; update && c.Differs != "" {
-				c.WantNative, want = got, got
-			} else if update && c.ByHand != "" {
-				c.Want, want = got, got
-			}
-			if diff := differences(want, got); diff != "" {
-				t.Errorf("the native engine differs (-want +got):\n%s", diff)
-			}
-			if c.Differs != "" && got == InWordsOf(c.Want, got) && got == c.Want {
-				t.Error("there is a reason why the native engine differs, but it does not")
-			}
-			if changed := c.Format(); string(changed) != string(text) {
-				if err := os.WriteFile(path, changed, 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { compare(t, path, native, terraform) })
+	}
+}
+
+// compare compares the answer of the native engine to an archive with the recorded one, and that
+// with the answer of terraform, unless that is nil or cannot be asked.
+func compare(t *testing.T, path string, native, terraform *Bench) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := ParseCase(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oracle := os.Getenv(testenv.OracleVariable)
+	if terraform != nil && c.ByHand == "" && (oracle != "new" || c.Want == "") {
+		answer := terraform.Run(t, c)
+		if diff := differences(c.Want, answer); diff != "" && oracle == "terraform" {
+			t.Errorf("terraform no longer answers what is recorded (-recorded +answered):\n%s", diff)
+		}
+		if oracle != "terraform" {
+			c.Want = answer
+		}
+	}
+	want := c.Want
+	if c.Differs != "" {
+		want = c.WantNative
+	}
+	got := InWordsOf(want, native.Run(t, c))
+	if update := os.Getenv("UPDATE_GOLDEN") != ""; update && c.Differs != "" {
+		c.WantNative, want = got, got
+	} else if update && c.ByHand != "" {
+		c.Want, want = got, got
+	}
+	if diff := differences(want, got); diff != "" {
+		t.Errorf("the native engine differs (-want +got):\n%s", diff)
+	}
+	if c.Differs != "" && got == InWordsOf(c.Want, got) && got == c.Want {
+		t.Error("there is a reason why the native engine differs, but it does not")
+	}
+	if changed := c.Format(); string(changed) != string(text) {
+		if err := os.WriteFile(path, changed, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
