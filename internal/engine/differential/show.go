@@ -61,8 +61,10 @@ func showChange(w io.Writer, prefix string, c *engine.Change) {
 	if c.IsMove() {
 		fmt.Fprintf(w, " was %s", c.PreviousAddr)
 	}
-	if c.Importing != nil {
-		fmt.Fprintf(w, " importing %q", c.Importing.ID)
+	if i := c.Importing; i != nil && i.Identity != cty.NilVal {
+		fmt.Fprintf(w, " importing %s", objectText(i.Identity))
+	} else if i != nil {
+		fmt.Fprintf(w, " importing %q", i.ID)
 	}
 	if c.Reason != "" {
 		fmt.Fprintf(w, " (%s)", c.Reason)
