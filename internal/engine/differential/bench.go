@@ -48,8 +48,14 @@ func NewNative(t testing.TB) *Bench {
 // NewTerraform returns a bench with terraform.
 func NewTerraform(t testing.TB) *Bench {
 	t.Helper()
+	return newBinary(t, testenv.Terraform(t))
+}
+
+// newBinary returns a bench with a program, terraform or tofu.
+func newBinary(t testing.TB, program string) *Bench {
+	t.Helper()
 	b := newBench(t)
-	program, shared, workDir := testenv.Terraform(t), &binary.Shared{}, t.TempDir()
+	shared, workDir := &binary.Shared{}, t.TempDir()
 	b.open = func(environ []string) (engine.Engine, error) {
 		return binary.New(t.Context(), binary.Options{Binary: program, WorkDir: workDir, Dir: b.stackDir, Environ: environ, Shared: shared})
 	}

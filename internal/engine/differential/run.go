@@ -29,28 +29,11 @@ import (
 // done.
 func (b *Bench) Run(t testing.TB, c *Case) string {
 	t.Helper()
-	b.runs++
-	name := fmt.Sprintf("run%d", b.runs)
-	w, err := newWorld(filepath.Join(t.TempDir(), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	component, err := stackaddrs.ParseAbsComponentInstance("component.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.ByHand != "" { // terraform could not make the deferred changes when it plans once more
-		w.deferring = true
-	}
-	r := &run{t: t, bench: b, world: w, component: component, dir: filepath.Join(b.stackDir, name)}
+	r := newRun(t, b, c)
 	var text strings.Builder
 	for i, step := range c.Steps {
 		fmt.Fprintf(&text, "# %d: %s\n", i+1, step.line)
-		r.out.Reset()
-		if err := r.step(c, i+1, step); err != nil {
-			t.Fatalf("step %d, %s: %v", i+1, step.line, err)
-		}
-		text.WriteString(strings.NewReplacer(w.dir, "WORLD", name+"/", "").Replace(r.out.String()))
+		text.WriteString(r.do(c, i+1, step))
 	}
 	return text.String()
 }
@@ -65,6 +48,35 @@ type run struct {
 	state     engine.State
 	works     int
 	out       bytes.Buffer
+}
+
+// newRun returns a run of a case that begins with a bench.
+func newRun(t testing.TB, b *Bench, c *Case) *run {
+	t.Helper()
+	b.runs++
+	name := fmt.Sprintf("run%d", b.runs)
+	w, err := newWorld(filepath.Join(t.TempDir(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	component, err := stackaddrs.ParseAbsComponentInstance("component.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ByHand != "" { // terraform could not make the deferred changes when it plans once more
+		w.deferring = true
+	}
+	return &run{t: t, bench: b, world: w, component: component, dir: filepath.Join(b.stackDir, name)}
+}
+
+// do does a step with the files of a step and returns its result as text.
+func (r *run) do(c *Case, files int, step Step) string {
+	r.t.Helper()
+	r.out.Reset()
+	if err := r.step(c, files, step); err != nil {
+		r.t.Fatalf("step %s: %v", step.line, err)
+	}
+	return strings.NewReplacer(r.world.dir, "WORLD", filepath.Base(r.dir)+"/", "").Replace(r.out.String())
 }
 
 // timestamp is the result of plantimestamp.
