@@ -79,7 +79,7 @@ differential: export CAIRN_TEST_SEED ?= random
 differential: export CAIRN_DIFFERENTIAL_TIME = $(DIFFERENTIALTIME)
 differential:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=modules $(ROWS)
-	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/differential -count=1 -timeout=30m -run='^TestRealistic$$')
+	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/differential -count=1 -timeout=30m -run='^(TestRealistic|TestStyles)$$')
 	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/cli -count=1 -run='TestScripts/^files_real$$')
 	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/native/body ./internal/engine/native/change -count=1 -run=Terraform)
 

@@ -32,6 +32,9 @@ type Bench struct {
 	packages []engine.ProviderPackage
 	configs  map[stackaddrs.Provider]cty.Value // of providers, with nothing in them
 	runs     int
+
+	withoutCalls bool // of the provider, in results
+	anyVersion   bool // whatever modules say of the version of terraform
 }
 
 // NewNative returns a bench with the native engine.

@@ -27,8 +27,10 @@
 // A file in a directory with the number of a step takes the place of the one outside of it from
 // that step on. An empty one removes that.
 //
-// Realistic modules have real providers, those that are Go modules: archive and external are not,
-// in any version. Kubernetes has a server in its cluster's place.
+// Styles are modules for terraform 1.12 and newer as public registries have them, with the fake
+// provider in the place of their own. Realistic modules have real providers, those that are Go
+// modules: archive and external are not, in any version. Kubernetes has a server in its cluster's
+// place.
 //
 // # Rules
 //

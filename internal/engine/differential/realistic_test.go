@@ -79,7 +79,12 @@ func TestRealistic(t *testing.T) {
 func realPackages(t *testing.T) []engine.ProviderPackage {
 	t.Helper()
 	providers := append([]toolcache.Provider{toolcache.Time, toolcache.Kubernetes}, toolcache.Real...)
-	mirror := testenv.RealProviderMirror(t, providers...)
+	return packagesOf(t, testenv.RealProviderMirror(t, providers...), providers...)
+}
+
+// packagesOf returns providers of a mirror.
+func packagesOf(t *testing.T, mirror string, providers ...toolcache.Provider) []engine.ProviderPackage {
+	t.Helper()
 	var packages []engine.ProviderPackage
 	for _, p := range providers {
 		addr, err := stackaddrs.ParseProvider(toolcache.Hosts()[0] + "/" + p.Name)

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,9 @@ const versions = `terraform {
 }
 `
 
+// requiredVersion is a constraint on the version of terraform on a line of its own, also in JSON.
+var requiredVersion = regexp.MustCompile(`(?m)^[ \t]*"?required_version"?\s*[=:]\s*"(.*)",?$`)
+
 func (r *run) step(c *Case, n int, step Step) (err error) {
 	switch step.Verb {
 	case "set":
@@ -101,6 +105,11 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 	}
 	files, others := c.files(n)
 	requireProvider(files, bytes.Contains(txtar.Format(c.archive), []byte("fake_")))
+	if r.bench.anyVersion {
+		for name, text := range files {
+			files[name] = requiredVersion.ReplaceAll(text, nil) // and leave the line, which counts in places
+		}
+	}
 	if err := writeFiles(r.dir, files); err != nil {
 		return err
 	}
@@ -184,7 +193,7 @@ func (r *run) work() engine.WorkID {
 
 func (r *run) showCalls(while string, ordered bool) error {
 	calls, err := r.world.takeCalls()
-	if err != nil {
+	if err != nil || r.bench.withoutCalls {
 		return err
 	}
 	showCalls(&r.out, while, calls, ordered)
