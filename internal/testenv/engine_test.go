@@ -48,3 +48,24 @@ func TestEngineMissing(t *testing.T) {
 		}
 	}
 }
+
+// A test that needs tofu fails on CI where it is missing, unless somebody has said that there is
+// none.
+func TestTofuMissing(t *testing.T) {
+	t.Setenv(testenv.SkippedVariable, "")
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv("CAIRN_CACHE", t.TempDir())
+	for _, test := range []struct{ ci, without, want string }{
+		{"", "", "skipped"},
+		{"1", "", "failed"},
+		{"1", "1", "skipped"},
+	} {
+		t.Setenv("CI", test.ci)
+		t.Setenv(testenv.WithoutTofuVariable, test.without)
+		recorded := &endingTest{TB: t}
+		if path := testenv.Tofu(recorded); path != "" || recorded.ended != test.want || !strings.Contains(recorded.reason, "needs tofu") {
+			t.Errorf("CI=%q, without=%q: the test is %q (%s) with %q, want %q",
+				test.ci, test.without, recorded.ended, recorded.reason, path, test.want)
+		}
+	}
+}

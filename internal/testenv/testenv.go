@@ -36,6 +36,24 @@ func Terraform(t testing.TB) string {
 	return ""
 }
 
+// WithoutTofuVariable is set where tofu cannot be had, and somebody has said so: the gate, at its
+// end. Then tests that need tofu are skipped also on CI.
+const WithoutTofuVariable = "CAIRN_TEST_WITHOUT_TOFU"
+
+// Tofu returns the path of tofu, from PATH or as built earlier.
+func Tofu(t testing.TB) string {
+	t.Helper()
+	tofu := cache(t).TofuIfThere()
+	switch {
+	case tofu != "":
+	case os.Getenv(WithoutTofuVariable) != "":
+		t.Skip("needs tofu, which cannot be had: see " + WithoutTofuVariable)
+	default:
+		missing(t, "needs tofu: put it on PATH or run: go run ./internal/buildtool tofu")
+	}
+	return tofu
+}
+
 // Engine returns the path of terraform or, where that is missing, of tofu.
 func Engine(t testing.TB) string {
 	t.Helper()
@@ -72,11 +90,7 @@ func EngineSetting(t testing.TB) string {
 	case "terraform":
 		return Terraform(t)
 	case "tofu":
-		tofu := cache(t).TofuIfThere()
-		if tofu == "" {
-			missing(t, "needs tofu: put it on PATH or run: go run ./internal/buildtool tofu")
-		}
-		return tofu
+		return Tofu(t)
 	default:
 		badSetting(t, setting)
 		return ""
