@@ -43,6 +43,9 @@ type Options struct {
 
 	// PureOnly makes the impure functions return unknown values. Set it in every phase but apply.
 	PureOnly bool
+
+	// Tofu adds the functions that OpenTofu has and terraform has not.
+	Tofu bool
 }
 
 // Functions returns the table of functions for one scope, with the "core::" names.
@@ -53,6 +56,9 @@ type Options struct {
 // must not change it. It is safe for concurrent use.
 func Functions(opts Options) map[string]function.Function {
 	table := maps.Clone(fixedFunctions())
+	if opts.Tofu {
+		maps.Copy(table, tofuFunctions())
+	}
 	own := keepAllMarks(fileFunctions(opts))
 	maps.Copy(own, timeFunctions(opts))
 	for name, impure := range impureFunctions {
@@ -110,7 +116,7 @@ var impureFunctions = map[string]function.Function{
 // fixedFunctions returns the functions that depend on nothing but their arguments, with the
 // "core::" names. They are the same in all tables.
 var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
-	table := keepAllMarks(map[string]function.Function{
+	return finished(map[string]function.Function{
 		"abs":              stdlib.AbsoluteFunc,
 		"alltrue":          allTrueFunction,
 		"anytrue":          anyTrueFunction,
@@ -214,13 +220,18 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"yamlencode":       yaml.YAMLEncodeFunc,
 		"zipmap":           stdlib.ZipmapFunc,
 	})
-	table = requireAll(table)
+})
+
+// finished returns functions that depend on nothing but their arguments as tables have them, with
+// the "core::" names.
+func finished(table map[string]function.Function) map[string]function.Function {
+	table = requireAll(keepAllMarks(table))
 	for name, f := range table {
 		table[name] = linearly(f)
 	}
 	addCoreNames(table)
 	return table
-})
+}
 
 func keepAllMarks(table map[string]function.Function) map[string]function.Function {
 	for name, f := range table {
