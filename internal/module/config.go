@@ -166,12 +166,15 @@ func (o *Output) References() []refs.Reference {
 	return appendConditions(appendRefs(nil, o.Value), o.Preconditions)
 }
 
-// Repeat is the argument that determines the instances of a block: one of the two, or none.
+// Repeat is the argument that determines the instances of a block: one of the three, or none.
 type Repeat struct {
 	Count, ForEach *Expr
 
-	Enabled *Expr // the lifecycle argument of tofu
+	Enabled *Expr // the lifecycle argument of tofu: whether there is the only instance
 }
+
+// Keyed reports whether the instances have keys.
+func (r Repeat) Keyed() bool { return r.Count != nil || r.ForEach != nil }
 
 // References returns the references in the arguments.
 func (r Repeat) References() []refs.Reference { return appendRefs(nil, r.Count, r.ForEach, r.Enabled) }

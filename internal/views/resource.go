@@ -191,6 +191,8 @@ func actionReason(c *engine.Change) string {
 		return fmt.Sprintf("because index [%v] is out of range for count", c.Addr.Key.Index())
 	case engine.DeleteBecauseEachKey:
 		return fmt.Sprintf("because key [%s] is not in for_each map", valuediff.Quote(fmt.Sprint(c.Addr.Key.Index())))
+	case engine.DeleteBecauseNotEnabled:
+		return "because enabled is false"
 	case engine.DeleteBecauseNoMoveTarget:
 		return "because it was moved to " + c.Address() + ", which is not in configuration"
 	case engine.ReadBecauseConfigUnknown:

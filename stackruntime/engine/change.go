@@ -106,6 +106,7 @@ const (
 	DeleteBecauseWrongRepetition  ActionReason = "delete_because_wrong_repetition"
 	DeleteBecauseCountIndex       ActionReason = "delete_because_count_index"
 	DeleteBecauseEachKey          ActionReason = "delete_because_each_key"
+	DeleteBecauseNotEnabled       ActionReason = "delete_because_enabled_false"
 	DeleteBecauseNoModule         ActionReason = "delete_because_no_module"
 	DeleteBecauseNoMoveTarget     ActionReason = "delete_because_no_move_target"
 	ReadBecauseConfigUnknown      ActionReason = "read_because_config_unknown"

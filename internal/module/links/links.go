@@ -40,7 +40,7 @@ func (p Place) Path() []*module.Node {
 func (p Place) Address() string { return p.object().subject.String() }
 
 // Repeated reports whether there is a count or a for_each argument.
-func (p Place) Repeated() bool { return p.repeat().Count != nil || p.repeat().ForEach != nil }
+func (p Place) Repeated() bool { return p.repeat().Keyed() }
 
 func (p Place) repeat() module.Repeat {
 	if p.Call != nil {

@@ -40,7 +40,7 @@ var actionReasons = map[uint64]engine.ActionReason{
 	11: engine.ReadBecauseDependencyPending,
 	12: engine.DeleteBecauseNoMoveTarget,
 	13: engine.ReadBecauseCheckNested,
-	14: "delete_because_enabled_false",
+	14: engine.DeleteBecauseNotEnabled,
 	15: "forgot_because_lifecycle_destroy_in_state",
 	16: "forgot_because_lifecycle_destroy_in_config",
 }

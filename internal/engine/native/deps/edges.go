@@ -15,7 +15,7 @@ func (b *builder) connect(s *scope) {
 	b.begin(s.open)
 	if call := s.tree.Call; call != nil {
 		b.add(s.parent.open)
-		b.exprs(s.parent, call.Repeat.Count, call.Repeat.ForEach)
+		b.refs(s.parent, call.Repeat.References())
 		b.refs(s.parent, call.DependsOn)
 		s.explicit = append(s.parent.explicit[:len(s.parent.explicit):len(s.parent.explicit)], b.targets(s.parent, call.DependsOn)...)
 	}

@@ -126,7 +126,7 @@ func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
 func (c *Call) unknown() cty.Value {
 	config := c.module.Config.Children[c.Config.Name]
 	switch {
-	case config == nil || c.Config.Repeat.Enabled != nil:
+	case config == nil:
 		return cty.DynamicVal
 	case c.Config.Repeat.Count != nil:
 		return c.collection(&callUse{all: true}).unknown(ByCount)
@@ -140,6 +140,9 @@ func (c *Call) unknown() cty.Value {
 			value = c.module.eval.deprecate(value, *output.Deprecated)
 		}
 		outputs[name] = value
+	}
+	if c.Config.Repeat.Enabled != nil { // it may be null
+		return cty.UnknownVal(cty.ObjectVal(outputs).Type())
 	}
 	return cty.ObjectVal(outputs)
 }

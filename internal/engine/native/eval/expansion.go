@@ -68,7 +68,7 @@ func (x Expansion) Has(key stackaddrs.InstanceKey) bool {
 		_, found := slices.BinarySearchFunc(x.Keys, key, stackaddrs.InstanceKey.Compare)
 		return found
 	default:
-		return key == stackaddrs.NoKey
+		return key == stackaddrs.NoKey && len(x.Keys) > 0
 	}
 }
 
@@ -124,23 +124,22 @@ func (m *Module) expand(ctx context.Context, known *memo[Expansion], b block) (E
 	switch {
 	case m.Addr.HasWildcard():
 		return unknownInstances(b.Repeat), true
-	case b.Enabled != nil: // of tofu, and refused as such: only other mistakes are looked for
-		x := unknownInstances(b.Repeat)
-		x.Keys = singleKey
-		return x, true
 	case b.Repeat == (module.Repeat{}):
 		return Expansion{Keys: singleKey}, true
 	}
 	return known.get(ctx, m.eval, m.prefixed(b.name), b.at, func(ctx context.Context) (Expansion, bool) { return m.evalRepeat(ctx, b) })
 }
 
-// evalRepeat evaluates the count or for_each of a block (section 3.6).
+// evalRepeat evaluates the count, for_each or enabled of a block (section 3.6).
 func (m *Module) evalRepeat(ctx context.Context, b block) (Expansion, bool) {
 	if unexpanded := m.eval.opts.Unexpanded; unexpanded != nil && unexpanded(m.staticPrefixed(b.name)) {
 		return unknownInstances(b.Repeat), true
 	}
-	expr, instances := b.Count, m.byCount
-	if expr == nil { // an override file can have given the block both, of which count is taken
+	expr, instances := b.Enabled, m.ifEnabled
+	switch { // an override file can have given the block several, of which the first one here is taken
+	case b.Count != nil:
+		expr, instances = b.Count, m.byCount
+	case b.ForEach != nil:
 		expr, instances = b.ForEach, m.byKey
 	}
 	var x Expansion
@@ -186,6 +185,33 @@ func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {
 		x.Keys[i] = stackaddrs.IntKey(int64(i))
 	}
 	return x, nil
+}
+
+// ifEnabled returns the single instance of a block, or none.
+func (m *Module) ifEnabled(result Result) (Expansion, *hcl.Diagnostic) {
+	reject := func(detail string) (Expansion, *hcl.Diagnostic) {
+		return Expansion{}, result.Error("Invalid enabled argument", detail)
+	}
+	value, found := result.Value.Unmark()
+	for mark := range found {
+		return reject(fmt.Sprintf("The plan shows everybody whether there is an instance, so that this cannot depend on a value that is %s.",
+			mark))
+	}
+	enabled, err := convert.Convert(value, cty.Bool)
+	switch {
+	case err != nil:
+		return reject("The argument must be true or false: " + marks.DescribeError(result.Value, err) + ".")
+	case enabled.IsNull():
+		return reject("The argument is null. It must be true or false.")
+	case !enabled.IsKnown() && m.eval.opts.Deferral:
+		return Expansion{Unknown: true}, nil
+	case !enabled.IsKnown():
+		return reject("Whether there is an instance depends on values that are known after apply only. Apply the resources that they come " +
+			"from first, or make the argument depend on known values.")
+	case enabled.False():
+		return Expansion{}, nil
+	}
+	return Expansion{Keys: singleKey}, nil
 }
 
 func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
@@ -242,10 +268,12 @@ func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
 // Instances without a value are not there: maps do not have them, and lists end before them or do
 // not know them.
 func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)) (cty.Value, bool) {
-	if x.Mode == Single {
-		if x.Unknown {
-			return cty.DynamicVal, true
-		}
+	switch {
+	case x.Mode == Single && x.Unknown:
+		return cty.DynamicVal, true
+	case x.Mode == Single && len(x.Keys) == 0:
+		return cty.NullVal(cty.DynamicPseudoType), true
+	case x.Mode == Single:
 		return value(stackaddrs.NoKey)
 	}
 	if x.Mode == ByCount {

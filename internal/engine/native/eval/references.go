@@ -61,7 +61,7 @@ func knownAtDestroy(kind refs.Kind) bool {
 
 // right checks a reference to a resource as far as its blocks and its schema allow.
 func (s *scope) right(ctx context.Context, ref *refs.Reference, r *Resource) bool {
-	addr, repeated, keyed := r.Config.Addr, r.Config.Repeat != (module.Repeat{}), ref.Key != stackaddrs.NoKey
+	addr, repeated, keyed := r.Config.Addr, r.Config.Repeat.Keyed(), ref.Key != stackaddrs.NoKey
 	switch {
 	case r.Config.Check != nil && r.Config.Check != s.at.check:
 		return s.reject(ref, "Reference to undeclared object",
@@ -91,7 +91,7 @@ func KeyMistake(name string, repeat module.Repeat, keyed bool) string {
 	if repeat.Count != nil {
 		argument = "count"
 	}
-	switch repeated := repeat != (module.Repeat{}); {
+	switch repeated := repeat.Keyed(); {
 	case repeated && !keyed:
 		return fmt.Sprintf("%s has several instances, or none: it has a %s argument. Write the key of the instance that is meant in brackets "+
 			"after the name.", name, argument)

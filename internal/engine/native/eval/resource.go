@@ -83,8 +83,11 @@ func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
 // unknown returns the value of references while validating.
 func (r *Resource) unknown(ctx context.Context) cty.Value {
 	value := cty.DynamicVal
-	if r.Config.Repeat == (module.Repeat{}) {
+	if !r.Config.Repeat.Keyed() {
 		value, _ = r.Module.eval.opts.Objects.Object(ctx, r, stackaddrs.NoKey)
+	}
+	if r.Config.Repeat.Enabled != nil { // it may be null
+		value = cty.UnknownVal(value.Type())
 	}
 	if r.Config.Addr.Mode == stackaddrs.EphemeralResource {
 		value = value.Mark(marks.Ephemeral)

@@ -55,6 +55,8 @@ func wrongKey(x eval.Expansion, key stackaddrs.InstanceKey) engine.ActionReason 
 		return engine.DeleteBecauseCountIndex
 	case x.Mode == eval.ByKey && text:
 		return engine.DeleteBecauseEachKey
+	case x.Mode == eval.Single && key == stackaddrs.NoKey:
+		return engine.DeleteBecauseNotEnabled
 	default:
 		return engine.DeleteBecauseWrongRepetition
 	}
