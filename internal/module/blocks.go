@@ -13,6 +13,7 @@ var (
 		Blocks: []hcl.BlockHeaderSchema{
 			{Type: "backend", LabelNames: []string{"type"}},
 			{Type: "cloud"},
+			{Type: "encryption"},
 			{Type: "required_providers"},
 			{Type: "provider_meta", LabelNames: []string{"provider"}},
 		},
@@ -26,12 +27,9 @@ var (
 func (d *decoder) terraform(block *hcl.Block) {
 	content := d.content(block.Body, terraformSchema)
 	if attr := content.Attributes["required_version"]; attr != nil {
-		d.requiredVersion(attr)
+		d.versionConstraint(attr, d.ofTofu)
 	}
-	if attr := content.Attributes["experiments"]; attr != nil {
-		// An empty list of them is refused, too, as in released versions of terraform.
-		d.unsupported(attr.Range, "Experiments of the language are not supported.")
-	}
+	d.experiments(content.Attributes["experiments"])
 	if attr := content.Attributes["language"]; attr != nil && hcl.ExprAsKeyword(attr.Expr) != "TF2021" {
 		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
 	}
@@ -39,11 +37,21 @@ func (d *decoder) terraform(block *hcl.Block) {
 		switch nested.Type {
 		case "backend", "cloud":
 			d.backend(nested)
+		case "encryption":
+			d.encryption(nested)
 		case "required_providers":
 			d.requirements(nested)
 		case "provider_meta":
 			d.providerMeta(nested)
 		}
+	}
+}
+
+// experiments reports an argument. An empty list of them is refused, too, as in released versions
+// of terraform.
+func (d *decoder) experiments(attr *hcl.Attribute) {
+	if attr != nil {
+		d.unsupported(attr.Range, "Experiments of the language are not supported.")
 	}
 }
 

@@ -128,7 +128,7 @@ func (d *decoder) inputs(call *Call, body hcl.Body) {
 // nested returns the body of the block _, whose content counts as that of the block around it, and
 // reports reserved blocks.
 func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block, repeat *Repeat) hcl.Body {
-	var escaped *hcl.Block
+	var escaped, lifecycle *hcl.Block
 	for _, nested := range content.Blocks {
 		switch nested.Type {
 		case "_":
@@ -138,7 +138,8 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block, repeat *Rep
 			}
 			escaped = nested
 		case "locals", "lifecycle", "provider":
-			if nested.Type == "lifecycle" && (block.Type != "module" || d.lifecycleOfTofu(nested, repeat)) {
+			if nested.Type == "lifecycle" && (block.Type != "module" || d.callLifecycle(nested, lifecycle, repeat)) {
+				lifecycle = nested
 				continue
 			}
 			d.problem(nested.TypeRange, "Reserved block type",
@@ -151,12 +152,22 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block, repeat *Rep
 	return escaped.Body
 }
 
-// lifecycleOfTofu reports whether a block has arguments that OpenTofu has in a module call.
-func (d *decoder) lifecycleOfTofu(block *hcl.Block, repeat *Repeat) bool {
-	content, _, _ := block.Body.PartialContent(ofTofu) //nolint:errcheck // without these arguments, it is an error in any case
-	found := len(content.Attributes) > 0
-	d.withoutTofu(content, repeat)
-	return found
+// callLifecycle decodes a block that only OpenTofu has in a module call. It reports false if there
+// is no sign that OpenTofu is meant. The earlier one is nil if it is the first in its call.
+func (d *decoder) callLifecycle(block, earlier *hcl.Block, repeat *Repeat) bool {
+	content, _, diags := block.Body.PartialContent(callLifecycleSchema)
+	if d.tofu {
+		content, diags = block.Body.Content(callLifecycleSchema)
+	}
+	meant := d.tofu || len(content.Attributes) > 0
+	if meant {
+		d.add(diags)
+	}
+	if meant && earlier != nil {
+		d.twice(block, earlier)
+	}
+	d.enabled(content, repeat)
+	return meant
 }
 
 // twice reports a block that can be there only once.

@@ -20,6 +20,10 @@ type Directory struct {
 	Dir   string // its absolute path
 	Files []*File
 
+	// Tofu is the sign that the directory is for tofu: one of its files, or the head of a language
+	// block. Nil without one, and where the loader looks for none.
+	Tofu *hcl.Range
+
 	// TofuFiles are those that only tofu reads, and that were not read: how messages name them.
 	TofuFiles []string
 
@@ -71,7 +75,7 @@ type Directory struct {
 	// Backends are the backend and cloud blocks.
 	Backends []*hcl.Block
 
-	// Versions are the constraints on the version of terraform.
+	// Versions are the constraints on the version of terraform or tofu.
 	Versions []VersionConstraint
 
 	// HasRequiredProviders reports whether there is a required_providers block.

@@ -5,13 +5,13 @@ package module
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
@@ -21,12 +21,15 @@ type decoder struct {
 	common hcl.Diagnostics // mistakes that no engine can do with
 	strict hcl.Diagnostics // those that an engine with a binary leaves to that
 
+	tofu     bool                 // the directory has the language of tofu
 	override bool                 // the current file is an override file
+	ofTofu   bool                 // only tofu reads the current file
 	declared map[string]hcl.Range // heads of the blocks that have names, by how references name them
 }
 
 var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "terraform"},
+	{Type: "language"},
 	{Type: "required_providers"},
 	{Type: "provider", LabelNames: []string{"name"}},
 	{Type: "variable", LabelNames: []string{"name"}},
@@ -46,6 +49,7 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 // blockDecoders are for the types of blocks at the top of a file.
 var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"terraform":          (*decoder).terraform,
+	"language":           (*decoder).language,
 	"required_providers": (*decoder).strayRequirements,
 	"provider":           (*decoder).provider,
 	"variable":           (*decoder).variable,
@@ -65,7 +69,7 @@ var blockDecoders = map[string]func(*decoder, *hcl.Block){
 // file decodes a file. Primary files come before override files.
 func (d *decoder) file(file *File) {
 	common, strict := len(d.common), len(d.strict)
-	d.override = file.Override
+	d.override, d.ofTofu = file.Override, file.Tofu
 	for _, block := range d.content(file.File.Body, rootSchema).Blocks {
 		blockDecoders[block.Type](d, block)
 	}
@@ -160,18 +164,14 @@ func (d *decoder) expr(expr hcl.Expression) *Expr {
 	return &Expr{Expression: expr, Refs: f.Found}
 }
 
-// onlyInTofu are the functions that OpenTofu 1.12 has and terraform 1.11 has not.
-var onlyInTofu = []string{"base64gunzip", "cidrcontains", "urldecode"}
-
 func (d *decoder) found(f *refs.Finder) {
 	d.add(f.Diags)
 	for _, call := range f.Calls {
 		if strings.TrimPrefix(call.Name, "core::") == "convert" {
 			d.since("1.15", "the function convert", call.Range)
 		}
-		if slices.Contains(onlyInTofu, strings.TrimPrefix(call.Name, "core::")) {
-			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.",
-				call.Name))
+		if lang.OnlyInTofu(call.Name) {
+			d.hasOfTofu(call.Range, fmt.Sprintf("the function %q", call.Name))
 		}
 	}
 	d.dir.Functions = append(d.dir.Functions, f.Calls...)

@@ -24,4 +24,11 @@
 //	    understood.
 //	D6. Features that the native engine lacks are found here, with their places, before anything is
 //	    planned: see [Directory.Unsupported].
+//	D7. With [Options.ForTofu], a directory that says that it is for tofu has the language of tofu: by
+//	    a file that only tofu reads, or by a language block that asks for a version of OpenTofu. All
+//	    others have that of terraform. Each directory is judged alone. A module does not know for
+//	    which program the modules are that it calls or that call it, and one that is written for both
+//	    has files of its own for tofu, be it called by whom it may. The language of tofu is all that
+//	    terraform has, and what OpenTofu adds to that, with the same addresses of providers: a stack
+//	    has one language, and one set of providers, for all of its modules.
 package module

@@ -24,6 +24,7 @@ type File struct {
 	Source   []byte
 	JSON     bool
 	Override bool
+	Tofu     bool // only tofu reads it
 
 	// File is never nil, but lacks the parts that could not be parsed.
 	File *hcl.File
@@ -66,10 +67,16 @@ func splitName(name string, suffixes []string) (base, suffix string) {
 	return name, ""
 }
 
+// isOfTofu reports whether a name is that of a configuration file that only tofu reads.
+func isOfTofu(name string) bool {
+	_, suffix := splitName(name, tofuSuffixes)
+	return strings.HasPrefix(suffix, ".tofu")
+}
+
 // fileNames are the names of the files in the directory of a module, in byte order.
 type fileNames struct {
 	read   []string // the configuration files: primary files first, then override files
-	tofu   []string // those that only tofu reads, unless they are read
+	tofu   []string // those that only tofu reads, whether they are read or not
 	values []string // those with values of variables, which are read where the engine is run in the directory
 }
 
@@ -80,7 +87,7 @@ func (l *Loader) fileNames(dir string) (fileNames, error) {
 		return names, err
 	}
 	suffixes := terraformSuffixes
-	if l.opts.Tofu {
+	if l.readsTofu() {
 		suffixes = tofuSuffixes
 	}
 	present := make(map[string]bool, len(entries))
@@ -89,22 +96,20 @@ func (l *Loader) fileNames(dir string) (fileNames, error) {
 	}
 	for _, entry := range entries {
 		base, suffix := splitName(entry.Name(), suffixes)
-		_, ofTofu := splitName(entry.Name(), tofuSuffixes)
-		ofValues := HasValues(entry.Name())
-		switch {
-		case suffix == "" && ofTofu == "" && !ofValues || isDirectory(dir, entry):
+		ofTofu, ofValues := isOfTofu(entry.Name()), HasValues(entry.Name())
+		if suffix == "" && !ofTofu && !ofValues || isDirectory(dir, entry) {
 			continue
+		}
+		if ofTofu {
+			names.tofu = append(names.tofu, entry.Name())
+		}
+		hiding := strings.Replace(suffix, ".tf", ".tofu", 1)
+		switch {
 		case ofValues:
 			names.values = append(names.values, entry.Name())
-			continue
-		case suffix == "":
-			names.tofu = append(names.tofu, entry.Name())
-			continue
+		case suffix != "" && (hiding == suffix || !l.readsTofu() || !present[base+hiding]):
+			names.read = append(names.read, entry.Name())
 		}
-		if hiding := strings.Replace(suffix, ".tf", ".tofu", 1); l.opts.Tofu && hiding != suffix && present[base+hiding] {
-			continue
-		}
-		names.read = append(names.read, entry.Name())
 	}
 	slices.SortStableFunc(names.read, func(a, b string) int {
 		return cmp.Compare(rank(a, suffixes), rank(b, suffixes))
@@ -152,6 +157,7 @@ func parse(name, display string, source []byte) (*File, hcl.Diagnostics) {
 		Source:   source,
 		JSON:     strings.HasSuffix(name, ".json"),
 		Override: rank(name, tofuSuffixes) == 1,
+		Tofu:     isOfTofu(name),
 	}
 	var diags hcl.Diagnostics
 	if file.JSON {

@@ -12,19 +12,19 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ofTofu are arguments that OpenTofu has, and terraform has not.
-var ofTofu = schemaOf("enabled")
-
-var lifecycleSchema = &hcl.BodySchema{
-	Attributes: append(schemaOf("create_before_destroy", "prevent_destroy", "destroy", "ignore_changes", "replace_triggered_by").Attributes,
-		ofTofu.Attributes...),
-	Blocks: []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
-}
+var (
+	lifecycleSchema = &hcl.BodySchema{
+		Attributes: schemaOf("create_before_destroy", "prevent_destroy", "destroy", "ignore_changes", "replace_triggered_by",
+			"enabled").Attributes,
+		Blocks: []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
+	}
+	callLifecycleSchema = schemaOf("enabled")
+)
 
 func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	content, diags := block.Body.Content(lifecycleSchema)
 	d.add(diags)
-	d.withoutTofu(content, &r.Repeat)
+	d.enabled(content, &r.Repeat)
 	if r.Addr.Mode != stackaddrs.ManagedResource {
 		d.managedOnly(content)
 	} else {
@@ -50,20 +50,6 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	}
 	for _, nested := range content.Blocks {
 		d.lifecycleBlock(nested, r)
-	}
-}
-
-// withoutTofu reports arguments that only OpenTofu has, and removes them.
-func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
-	if enabled := d.argument(content, "enabled"); enabled != nil {
-		repeat.Enabled = enabled
-	}
-	for _, header := range ofTofu.Attributes {
-		if attr := content.Attributes[header.Name]; attr != nil {
-			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has "+
-				"it: choose tofu.", attr.Name))
-			delete(content.Attributes, header.Name)
-		}
 	}
 }
 

@@ -24,8 +24,11 @@ type Options struct {
 	// Base is the directory that ranges name files relative to (rule D2).
 	Base string
 
-	// Tofu makes the loader read .tofu files, as only that engine does.
+	// Tofu makes the loader read all directories as tofu does: with .tofu files.
 	Tofu bool
+
+	// ForTofu makes it do so where a directory says that it is for tofu (rule D7).
+	ForTofu bool
 
 	// Terraform is the version of terraform that modules may ask for. With tofu it is empty: that
 	// takes no such request for its own.
@@ -57,11 +60,15 @@ type Options struct {
 // be the zero value, the resolver nil.
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
-	if info.Name == toolchain.Native {
-		options.Terraform, options.Oldest, options.EphemeralOutputs = toolchain.NativeTerraform, toolchain.NativeOldest, true
-		return options
-	}
-	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
+	switch info.Name {
+	case toolchain.Native:
+		options.Terraform, options.Oldest = toolchain.NativeTerraform, toolchain.NativeOldest
+		options.ForTofu, options.EphemeralOutputs = true, true
+	case "":
+		options.ForTofu = true // as the usual engine does
+	case toolchain.Tofu:
+		options.Tofu = true
+	default:
 		options.Terraform = info.Version
 	}
 	return options
@@ -136,20 +143,27 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 	}
 	dir := newDirectory(path)
 	decoder := &decoder{dir: dir, declared: map[string]hcl.Range{}}
-	for _, name := range names.tofu {
-		dir.TofuFiles = append(dir.TofuFiles, l.display(filepath.Join(path, name)))
-	}
 	for _, name := range names.values {
 		dir.ValueFiles = append(dir.ValueFiles, l.display(filepath.Join(path, name)))
 	}
-	decoder.report(dir.withoutTofu())
 	for _, name := range names.read {
 		file, moreDiags := l.parseFile(path, name)
 		decoder.report(moreDiags)
 		if file != nil {
 			dir.Files = append(dir.Files, file)
-			decoder.file(file)
 		}
+	}
+	if l.readsTofu() {
+		dir.Tofu = signOfTofu(dir.Files)
+	} else {
+		for _, name := range names.tofu {
+			dir.TofuFiles = append(dir.TofuFiles, l.display(filepath.Join(path, name)))
+		}
+		decoder.report(dir.withoutTofu())
+	}
+	decoder.tofu = l.opts.Tofu || dir.Tofu != nil
+	for _, file := range dir.Files {
+		decoder.file(file)
 	}
 	decoder.finish()
 	return dir, decoder.common

@@ -28,6 +28,8 @@ type blockCase struct {
 	text   string // a module in which %s stands for one of the parts
 	parts  map[string]string
 
+	tofu bool // the module is for OpenTofu
+
 	// open is set where other arguments are variables of a module, or belong to the schema of a
 	// provider or provisioner.
 	open bool
@@ -37,6 +39,7 @@ type blockCase struct {
 var blockCases = map[string]blockCase{
 	"file": {schema: "rootSchema", text: "%s", parts: map[string]string{
 		"terraform":          "terraform {\n  required_version = \">= 1\"\n}",
+		"language":           "language {}",
 		"required_providers": "required_providers {\n}",
 		"provider":           "provider \"fake\" {}",
 		"variable":           "variable \"x\" {}",
@@ -58,9 +61,19 @@ var blockCases = map[string]blockCase{
 		"language":           "language = TF2099",
 		"backend":            "backend \"local\" {}",
 		"cloud":              "cloud {}",
+		"encryption":         "encryption {}",
 		"required_providers": "required_providers {\n  fake = {\n    source = \"a/fake\"\n  }\n}",
 		"provider_meta":      "provider_meta \"fake\" {\n  x = 1\n}",
 	}},
+	"language": {schema: "languageSchema", tofu: true, text: "language {\n%s\n}", parts: map[string]string{
+		"edition":         "edition = tofu2099",
+		"experiments":     "experiments = []",
+		"compatible_with": "compatible_with {\n  opentofu = \">= 1\"\n}",
+	}},
+	"compatible_with": {
+		schema: "compatibleSchema", tofu: true, open: true, text: "language {\n  compatible_with {\n%s\n  }\n}",
+		parts: map[string]string{"opentofu": "opentofu = \">= 1\""},
+	},
 	"variable": {schema: "variableSchema", text: "variable \"v\" {\n%s\n}", parts: map[string]string{
 		"type":        "type = string",
 		"default":     "default = 1",
@@ -100,6 +113,10 @@ var blockCases = map[string]blockCase{
 		"locals":                     "locals {}",
 		"provider":                   "provider \"fake\" {}",
 	}},
+	"lifecycle of module": {
+		schema: "callLifecycleSchema", tofu: true, text: "module \"m\" {\n  source = \"./c\"\n  lifecycle {\n%s\n  }\n}",
+		parts: map[string]string{"enabled": "enabled = false"},
+	},
 	"resource": {
 		schema: "resourceSchemas.resource", open: true, text: "resource \"fake_x\" \"x\" {\n%s\n}",
 		parts: resourceParts("provisioner", "connection"),
@@ -180,7 +197,6 @@ var blockCases = map[string]blockCase{
 
 // notBlocks are schemas of parts of blocks that have cases.
 var notBlocks = []string{
-	"ofTofu",            // of lifecycleSchema
 	"resourceArguments", // of resourceSchemas
 	"providerSchema",    // of blocks that are errors in modules of components
 
@@ -220,6 +236,7 @@ func TestNothingIsDropped(t *testing.T) {
 	schemas := map[string]*hcl.BodySchema{
 		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema,
 		"outputSchema": outputSchema, "conditionSchema": conditionSchema,
+		"languageSchema": languageSchema, "compatibleSchema": compatibleSchema, "callLifecycleSchema": callLifecycleSchema,
 		"callSchema": callSchema, "lifecycleSchema": lifecycleSchema, "triggerSchema": triggerSchema,
 		"actionSchema": actionSchema, "provisionerSchema": provisionerSchema,
 		"connectionTypeSchema": connectionTypeSchema, "checkSchema": checkSchema, "movedSchema": movedSchema,
@@ -249,7 +266,7 @@ func TestNothingIsDropped(t *testing.T) {
 				before := strings.Join(lines[:max(own, 0)], "\n")
 				var native string
 				for _, s := range syntaxes {
-					without, with := decoded(t, s, fmt.Sprintf(c.text, before)), decoded(t, s, fmt.Sprintf(c.text, written))
+					without, with := c.decoded(t, s, before), c.decoded(t, s, written)
 					if without == with {
 						t.Errorf("%q makes no difference in %s", part, s.file)
 					}
@@ -267,7 +284,7 @@ func TestNothingIsDropped(t *testing.T) {
 					if s.json && !blocks[part] {
 						continue // an object is a value, too
 					}
-					without, got := decoded(t, s, fmt.Sprintf(c.text, "")), decoded(t, s, fmt.Sprintf(c.text, wrong))
+					without, got := c.decoded(t, s, ""), c.decoded(t, s, wrong)
 					refused := strings.Contains(got, "error: ")
 					if !c.open && !refused || c.schema == "callSchema" && !refused && got == without { // others are for a schema to judge
 						t.Errorf("%q is accepted in %s", wrong, s.file)
@@ -281,7 +298,7 @@ func TestNothingIsDropped(t *testing.T) {
 			}
 			for _, unknown := range []string{"no_such_name = 1", "no_such_name {}"} {
 				for _, s := range syntaxes {
-					if got := decoded(t, s, fmt.Sprintf(c.text, unknown)); !c.open && !strings.Contains(got, s.unsupported) {
+					if got := c.decoded(t, s, unknown); !c.open && !strings.Contains(got, s.unsupported) {
 						t.Errorf("%q is accepted in %s:\n%s", unknown, s.file, got)
 					}
 				}
@@ -346,10 +363,11 @@ var syntaxes = []syntax{
 	{file: "main.tf.json", json: true, unsupported: "error: Extraneous JSON object property"},
 }
 
-// decoded returns a decoded module, which has a module to call, as text. It is given in the native
-// syntax.
-func decoded(t *testing.T, s syntax, text string) string {
+// decoded returns a decoded module with a part of the block, which has a module to call, as text.
+// The part is given in the native syntax.
+func (c blockCase) decoded(t *testing.T, s syntax, part string) string {
 	t.Helper()
+	text := fmt.Sprintf(c.text, part)
 	if s.json {
 		text = jsonOf(t, text)
 	}
@@ -366,7 +384,7 @@ func decoded(t *testing.T, s syntax, text string) string {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := NewLoader(Options{Base: dir}).LoadStrict(dir)
+	tree, diags := NewLoader(Options{Base: dir, Tofu: c.tofu}).LoadStrict(dir)
 	child := tree.Root.Children["called"]
 	var said strings.Builder
 	for _, diag := range slices.Concat(diags, child.Unsupported) {

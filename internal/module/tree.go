@@ -6,7 +6,6 @@ package module
 import (
 	"cmp"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -163,33 +162,14 @@ func appendDirectories(dirs []*Directory, nodes []*Node) []*Directory {
 	return dirs
 }
 
-// TofuFile returns a file that only tofu reads, in the directory of a module or in one that it
-// calls, as messages name it; empty if there is none, or if they are read.
-func (l *Loader) TofuFile(dir string) string {
-	tree, _ := l.Load(dir) //nolint:errcheck // describing the module reports them
-	if tree == nil {
-		path, err := filepath.Abs(dir)
-		if err != nil {
-			return ""
-		}
-		if root, _ := l.directory(path); root != nil { //nolint:errcheck // as above
-			return root.firstTofuFile() // of a module that has no other files
-		}
-		return ""
-	}
-	for _, called := range tree.Directories() {
-		if file := called.firstTofuFile(); file != "" {
-			return file
+// Tofu returns the first sign that a directory of the tree is for tofu, or nil.
+func (t *Tree) Tofu() *hcl.Range {
+	for _, dir := range t.Directories() {
+		if dir.Tofu != nil {
+			return dir.Tofu
 		}
 	}
-	return ""
-}
-
-func (d *Directory) firstTofuFile() string {
-	if len(d.TofuFiles) == 0 {
-		return ""
-	}
-	return d.TofuFiles[0]
+	return nil
 }
 
 // loadTree follows the calls of a root module.

@@ -19,15 +19,16 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// VersionConstraint is a required_version argument.
+// VersionConstraint is a required_version argument, or one of a language block.
 type VersionConstraint struct {
 	Text  string
+	Tofu  bool // on the version of OpenTofu, and not of terraform
 	Range hcl.Range
 }
 
-// requiredVersion notes a constraint, which may be written as a number. One of an override file
-// takes the place of all others.
-func (d *decoder) requiredVersion(attr *hcl.Attribute) {
+// versionConstraint notes a constraint, which may be written as a number. One of an override file
+// takes the place of all others for the same program.
+func (d *decoder) versionConstraint(attr *hcl.Attribute, ofTofu bool) {
 	text, diags := decodeConstraint(attr.Expr)
 	d.report(diags)
 	if text == "" {
@@ -35,13 +36,13 @@ func (d *decoder) requiredVersion(attr *hcl.Attribute) {
 	}
 	if constraints, err := version.NewConstraint(text); err == nil && slices.ContainsFunc(constraints, (*version.Constraint).Prerelease) {
 		d.report(hcl.Diagnostics{failure.At(attr.Range, "Invalid version constraint",
-			"A constraint on the version of terraform cannot name a pre-release: those count as the release that they come before.")})
+			"A constraint on the version of the engine cannot name a pre-release: those count as the release that they come before.")})
 		return
 	}
 	if d.override {
-		d.dir.Versions = nil
+		d.dir.Versions = slices.DeleteFunc(d.dir.Versions, func(other VersionConstraint) bool { return other.Tofu == ofTofu })
 	}
-	d.dir.Versions = append(d.dir.Versions, VersionConstraint{text, attr.Expr.Range()})
+	d.dir.Versions = append(d.dir.Versions, VersionConstraint{text, ofTofu, attr.Expr.Range()})
 }
 
 // decodeConstraint decodes a constraint on a version. It is empty if the argument is null, which is
@@ -69,46 +70,66 @@ type newer struct {
 	at      hcl.Range
 }
 
-// since notes the use of something that terraform has had since a version only.
+// since notes the use of something that terraform has had since a version only. A directory for
+// tofu is not for any version of terraform.
 func (d *decoder) since(version, feature string, at hcl.Range) {
+	if d.tofu {
+		return
+	}
 	d.dir.newer = append(d.dir.newer, newer{version, feature, at})
 }
 
-// judgeVersions judges the versions of terraform that modules ask for. With errors, the other
-// errors of the modules may be none for the terraform that they are for.
+// offer is the versions of a program whose language an engine has.
+type offer struct {
+	program, name  string // the name is for messages
+	oldest, newest string // oldest is empty if there is one alone
+}
+
+// judgeVersions judges the versions of terraform and of OpenTofu that modules ask for. With errors,
+// the other errors of the modules may be none for the program that they are for.
 func (l *Loader) judgeVersions(tree *Tree) hcl.Diagnostics {
-	current, err := version.NewVersion(l.opts.Terraform)
-	if err != nil {
-		return nil //nolint:nilerr // it is not terraform
-	}
-	wanted := demandsOf(tree)
-	if len(wanted) == 0 {
+	if l.opts.Terraform == "" {
 		return nil
 	}
+	ofTerraform, ofTofu := demandsOf(tree)
+	newest, diags := offer{toolchain.Terraform, "Terraform", l.opts.Oldest, l.opts.Terraform}.judge(ofTerraform)
+	if newest != nil {
+		l.judgeFeatures(tree, newest, ofTerraform)
+	}
+	_, moreDiags := offer{toolchain.Tofu, "OpenTofu", toolchain.NativeOldestTofu, toolchain.NativeTofu}.judge(ofTofu)
+	return append(diags, moreDiags...)
+}
+
+// judge returns the newest version that all constraints accept. It is nil without constraints, and
+// with errors.
+func (o offer) judge(wanted []demand) (*version.Version, hcl.Diagnostics) {
+	current, err := version.NewVersion(o.newest)
+	if err != nil || len(wanted) == 0 {
+		return nil, nil //nolint:nilerr // the version of a program that nobody knows, and nothing is judged
+	}
 	accepted := []*version.Version{current, current.Core()}
-	if oldest, err := version.NewVersion(l.opts.Oldest); err == nil {
+	if oldest, err := version.NewVersion(o.oldest); err == nil {
 		if accepted = patches(current); !allAccept(wanted, accepted[0]) { // as nearly all modules do
 			accepted = between(oldest, current, wanted)
 		}
 	}
 	for _, one := range accepted {
 		if allAccept(wanted, one) {
-			l.judgeFeatures(tree, one, wanted)
-			return nil
+			return one, nil
 		}
 	}
 	var alone, diags hcl.Diagnostics
 	for _, d := range wanted {
 		if !slices.ContainsFunc(accepted, d.constraints.Check) {
-			alone = append(alone, l.wrongVersion(d))
+			alone = append(alone, o.wrongVersion(d))
 		} else if !d.constraints.Check(current) { // and others accept no version that this one does
-			diags = append(diags, l.wrongVersion(d))
+			diags = append(diags, o.wrongVersion(d))
 		}
 	}
 	if len(alone) > 0 {
-		return alone
+		return nil, alone
 	}
-	return diags
+	return nil, diags
 }
 
 // judgeFeatures notes which terraform a tree of modules asks for, of those whose language the
@@ -125,6 +146,9 @@ func (l *Loader) judgeFeatures(tree *Tree, newest *version.Version, wanted []dem
 	uses := slices.Clone(tree.Root.newer)
 	for _, dir := range appendDirectories(nil, tree.Nodes) {
 		uses = append(uses, dir.newer...)
+		if dir.Tofu != nil {
+			continue // it is for no version of terraform
+		}
 		for _, i := range dir.Imports {
 			uses = append(uses, newer{"1.16", "import blocks in called modules", i.Range})
 		}
@@ -145,7 +169,7 @@ func olderOnly(constraints version.Constraints, newest *version.Version) bool {
 		slices.ContainsFunc(patches(version.Must(version.NewVersion(toolchain.NativeOldest))), constraints.Check)
 }
 
-// demand is a constraint of a module on the version of terraform.
+// demand is a constraint of a module on the version of a program.
 type demand struct {
 	VersionConstraint
 	constraints version.Constraints
@@ -156,21 +180,27 @@ func allAccept(wanted []demand, one *version.Version) bool {
 	return !slices.ContainsFunc(wanted, func(d demand) bool { return !d.constraints.Check(one) })
 }
 
-func demandsOf(tree *Tree) []demand {
-	var found []demand
+// demandsOf returns the demands of a tree by program. In a directory for tofu, those for terraform
+// count as little as tofu itself lets them.
+func demandsOf(tree *Tree) (ofTerraform, ofTofu []demand) {
 	for _, dir := range tree.Directories() {
 		for _, wanted := range dir.Versions {
-			if constraints, err := version.NewConstraint(wanted.Text); err == nil {
-				found = append(found, demand{wanted, constraints})
+			constraints, err := version.NewConstraint(wanted.Text)
+			switch {
+			case err != nil:
+			case wanted.Tofu:
+				ofTofu = append(ofTofu, demand{wanted, constraints})
+			case dir.Tofu == nil:
+				ofTerraform = append(ofTerraform, demand{wanted, constraints})
 			}
 		}
 	}
-	return found
+	return ofTerraform, ofTofu
 }
 
 var versionNumber = regexp.MustCompile(`\d+(\.\d+)*`)
 
-// between returns versions of terraform, the newest first, such that constraints accept one of them
+// between returns versions of a program, the newest first, such that constraints accept one of them
 // if they accept any of the releases of a range.
 //
 // Where they accept some, they accept the oldest or the newest of these, which is an end of the
@@ -211,20 +241,20 @@ func patches(of *version.Version) []*version.Version {
 	return found
 }
 
-func (l *Loader) wrongVersion(d demand) *hcl.Diagnostic {
-	engine := "the engine is Terraform " + l.opts.Terraform
-	if l.opts.Oldest != "" {
-		engine = fmt.Sprintf("the native engine behaves like Terraform %s to %s", Minor(l.opts.Oldest), Minor(l.opts.Terraform))
+func (o offer) wrongVersion(d demand) *hcl.Diagnostic {
+	engine := fmt.Sprintf("the engine is %s %s", o.name, o.newest)
+	if o.oldest != "" {
+		engine = fmt.Sprintf("the native engine behaves like %s %s to %s", o.name, Minor(o.oldest), Minor(o.newest))
 	}
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
-		Summary:  "Unsupported Terraform version",
-		Detail: fmt.Sprintf("This module is for Terraform %[1]s, and %[2]s. "+
+		Summary:  "Unsupported " + o.name + " version",
+		Detail: fmt.Sprintf("This module is for %[1]s %[2]s, and %[3]s. "+
 			"Install a binary that it is for, use another version of the module, or change the constraint. "+
-			"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = \"terraform\", "+
-			"version = %[1]q.", d.Text, engine),
+			"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = %[4]q, "+
+			"version = %[2]q.", o.name, d.Text, engine, o.program),
 		Subject: d.Range.Ptr(),
-		Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{toolchain.Terraform + " " + d.Text}},
+		Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{o.program + " " + d.Text}},
 	}
 }
 

@@ -45,8 +45,7 @@ type Versions struct {
 
 // Install fetches the sources of the stack and installs its providers.
 func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.Diagnostics) {
-	reader, tofuReader := s.engines.Readers(ctx)
-	config, packages, diags := s.sources.Fetch(ctx, sources.FetchRequest{Upgrade: req.Upgrade, Reader: reader, TofuReader: tofuReader})
+	config, packages, diags := s.sources.Fetch(ctx, sources.FetchRequest{Upgrade: req.Upgrade, Reader: s.engines.Reader(ctx)})
 	if req.Fetched != nil {
 		req.Fetched(packages)
 	}

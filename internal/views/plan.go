@@ -312,14 +312,14 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	return change
 }
 
-// engines names the components that were left to another engine than usual, or done as an older
-// terraform does them, with the reasons.
+// engines names the components that were left to another engine than usual, or done as tofu or an
+// older terraform does them, with the reasons.
 func (v *planView) engines() {
 	var reasons []string // in the order of the components
 	names := map[string][]string{}
 	first := map[string]*stackplan.Component{}
 	for _, c := range v.plan.Components {
-		if !c.Reason.Code.IsFallback() && c.Reason.Code != engine.ReasonOlder {
+		if code := c.Reason.Code; !code.IsFallback() && code != engine.ReasonOlder && code != engine.ReasonTofu {
 			continue
 		}
 		reason := c.Engine.Name + " " + c.Engine.Version + c.Reason.String()

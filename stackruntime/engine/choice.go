@@ -47,9 +47,10 @@ const (
 	ReasonUsual         ReasonCode = "usual"               // nobody has said anything else
 	ReasonSupported     ReasonCode = "supported"           // it supports all that the module has
 	ReasonOlder         ReasonCode = "older_behaviour"     // it supports the module, as an older terraform does that the module asks for
+	ReasonTofu          ReasonCode = "tofu_behaviour"      // it supports the module, as tofu does that parts of it are for
 	ReasonFeature       ReasonCode = "unsupported_feature" // the one that is usual lacks something that the module has
 	ReasonProvider      ReasonCode = "unusable_provider"   // the one that is usual cannot start a provider
-	ReasonTofuFiles     ReasonCode = "tofu_files"          // the module has files that only tofu reads
+	ReasonTofuFiles     ReasonCode = "tofu_files"          // it lacks something that the module has, which is for tofu
 	ReasonState         ReasonCode = "unknown_state"       // the state has something that the one that is usual does not know
 	ReasonOfOtherModule ReasonCode = "other_module"        // another module has to be done by it, and then all are
 )

@@ -24,13 +24,14 @@ type versionEngines struct {
 
 // versionEngine is an engine that is there.
 type versionEngine struct {
-	Name       string           `json:"name"` // empty for a program that is not an engine
-	Version    string           `json:"version"`
-	Follows    string           `json:"follows,omitempty"`     // the version of terraform that it behaves like
-	FollowsOld string           `json:"follows_old,omitempty"` // for modules that exclude that one
-	Path       string           `json:"path,omitempty"`
-	Origin     toolchain.Origin `json:"origin,omitempty"`
-	Problem    string           `json:"problem,omitempty"` // why it cannot be used
+	Name        string           `json:"name"` // empty for a program that is not an engine
+	Version     string           `json:"version"`
+	Follows     string           `json:"follows,omitempty"`      // the version of terraform that it behaves like
+	FollowsOld  string           `json:"follows_old,omitempty"`  // for modules that exclude that one
+	FollowsTofu string           `json:"follows_tofu,omitempty"` // the version of OpenTofu, for modules of that
+	Path        string           `json:"path,omitempty"`
+	Origin      toolchain.Origin `json:"origin,omitempty"`
+	Problem     string           `json:"problem,omitempty"` // why it cannot be used
 }
 
 // versionModule is the engine of a module of the stack.
@@ -46,7 +47,7 @@ func newVersionEngines(choices *engines.Choices) *versionEngines {
 		Setting: choices.Setting, Reason: *why, Modules: []versionModule{},
 		Available: []versionEngine{{
 			Name: choices.Native.Name, Version: choices.Native.Version, Follows: choices.Follows,
-			FollowsOld: choices.FollowsOld,
+			FollowsOld: choices.FollowsOld, FollowsTofu: choices.FollowsTofu,
 		}},
 	}
 	for _, c := range choices.Binaries {
@@ -79,7 +80,8 @@ func showVersionEngines(s *session.Session, engines *versionEngines) error {
 	for _, e := range engines.Available {
 		place := e.Path
 		if e.Follows != "" {
-			place = fmt.Sprintf("part of cairn, behaves like terraform %s, or %s for modules that exclude it", e.Follows, e.FollowsOld)
+			place = fmt.Sprintf("part of cairn, behaves like terraform %s, or %s for modules that exclude it, and OpenTofu %s for its modules",
+				e.Follows, e.FollowsOld, e.FollowsTofu)
 		}
 		if e.Problem != "" {
 			place += " (not usable: " + e.Problem + ")"

@@ -29,6 +29,7 @@ type fake struct {
 	lacks string // base name of the directory of the module that it does not support
 
 	unstartable string // base name of the directory of a module whose provider does not start
+	tofu        bool   // all modules are for tofu
 	prepared    int
 }
 
@@ -50,13 +51,25 @@ type fakeSession struct {
 func (s fakeSession) Abilities() engine.Abilities {
 	abilities := s.Session.Abilities()
 	abilities.Preparer, abilities.Assessor = s.of, s.of
+	if s.of.tofu {
+		abilities.Chooser = s.of
+	}
 	return abilities
+}
+
+// Choice implements [engine.Chooser].
+func (f *fake) Choice(context.Context, string) (engine.Choice, hcl.Diagnostics) {
+	return engine.Choice{Engine: f.info, Reason: engine.Reason{Code: engine.ReasonTofu, Text: "It is for tofu."}}, nil
 }
 
 // Assess implements [engine.Assessor].
 func (f *fake) Assess(ctx context.Context, dir string) *engine.Reason {
 	if diags := f.Unsupported(ctx, []string{dir}); len(diags) > 0 {
-		return &engine.Reason{Code: engine.ReasonFeature, Text: diags[0].Detail, Subject: diags[0].Subject}
+		why := &engine.Reason{Code: engine.ReasonFeature, Text: diags[0].Detail, Subject: diags[0].Subject}
+		if f.tofu {
+			why.Code = engine.ReasonTofuFiles
+		}
+		return why
 	}
 	if f.prepared > 0 && f.unstartable != "" && filepath.Base(dir) == f.unstartable {
 		return &engine.Reason{Code: engine.ReasonProvider, Text: "It does not start."}

@@ -95,6 +95,8 @@ func (s *Session) assess(ctx context.Context, dir string) *engine.Reason {
 	return nil
 }
 
+const wholeStack = "Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE."
+
 // chooseFor is choose for a component with a state.
 func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State) *choice {
 	made := s.choose(ctx, dir)
@@ -106,13 +108,15 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 	if why == nil {
 		return made
 	}
+	if made.reason.Code == engine.ReasonTofu { // terraform would take the module for another one; rule A3 for tofu
+		return &choice{diags: hcl.Diagnostics{unknownState(why, "The module is for tofu. "+wholeStack, nil)}}
+	}
 	binary, err := s.binary(ctx)
 	if err != nil {
 		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err), faultOf(err))}}
 	}
 	if binary.Info().Name == toolchain.Tofu { // rule A3
-		return &choice{diags: hcl.Diagnostics{unknownState(why,
-			"Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.", nil)}}
+		return &choice{diags: hcl.Diagnostics{unknownState(why, wholeStack, nil)}}
 	}
 	if _, diags := s.prepareBinary(ctx); diags.HasErrors() {
 		return &choice{diags: diags}
@@ -182,13 +186,13 @@ func withoutBinary(lacks hcl.Diagnostics, err error) hcl.Diagnostics {
 	return diags
 }
 
-// forTofu says that a module is for tofu, which is not there.
+// forTofu says that a module is left to tofu, which is not there.
 func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Module for tofu",
-		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH, or name an engine that ignores these files, "+
-			"native or terraform, in cairn.hcl or CAIRN_ENGINE.", why.Text, reason),
+		Detail: fmt.Sprintf("%s The module is for tofu, or calls one that is, and tofu cannot be used. %s\n\nPut tofu on PATH.",
+			why.Text, reason),
 		Extra:   fault.Named{Code: toolchain.CodeNotInstalled, Names: []string{toolchain.Tofu}},
 		Subject: why.Subject,
 	}}

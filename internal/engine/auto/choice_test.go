@@ -94,3 +94,27 @@ func TestOtherModuleNeedsTofu(t *testing.T) {
 		t.Errorf("Info() = %v", got)
 	}
 }
+
+// Modules for tofu are done by the native engine or by tofu, and never by terraform, which would
+// take them for others.
+func TestModulesForTofu(t *testing.T) {
+	for _, binary := range []string{"terraform", "tofu"} {
+		s := newSetup(t, binary)
+		s.native.tofu = true
+		s.wantChoice("plain", s.native, engine.ReasonTofu, 0)
+		_, diags := s.session.Plan(t.Context(), &engine.PlanRequest{
+			Work: "w", ModuleDir: s.module("plain"), PriorState: engine.State(`{"version":4,"unheard":true}`),
+		}, nil)
+		if len(diags) != 1 || !strings.Contains(diags[0].Detail, "The module is for tofu.") {
+			t.Errorf("%s: with an unknown state: %v", binary, diags)
+		}
+		if binary == "tofu" {
+			s.wantChoice("special", s.binary, engine.ReasonTofuFiles, 3)
+			continue
+		}
+		_, diags = s.session.Abilities().Chooser.Choice(t.Context(), s.module("special"))
+		if len(diags) != 1 || diags[0].Summary != "Module for tofu" || diags[0].Subject.Start.Line != 3 {
+			t.Errorf("a module that terraform cannot do: %v", diags)
+		}
+	}
+}

@@ -33,13 +33,17 @@ var (
 // A provider counts if its program is not one for this platform, or, once Prepare has installed it,
 // if it cannot be started, which is tried only where its schema is not known: a plan would start it
 // then for that. Its other errors are reported by a plan.
+//
+// What is for tofu is never left to terraform, which would take the module for another one.
 func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
-	if file := s.modules.TofuFile(dir); file != "" {
-		return &engine.Reason{
-			Code: engine.ReasonTofuFiles, Text: fmt.Sprintf("The module has files that only tofu reads: %s.", file),
-			Subject: &hcl.Range{Filename: file, Start: hcl.InitialPos, End: hcl.InitialPos},
-		}
+	why := s.assess(ctx, dir)
+	if why != nil && s.signOfTofu(dir) != nil {
+		return &engine.Reason{Code: engine.ReasonTofuFiles, Text: why.Text, Subject: why.Subject}
 	}
+	return why
+}
+
+func (s *Session) assess(ctx context.Context, dir string) *engine.Reason {
 	for _, diag := range s.prepare.Unsupported(ctx, []string{dir}) {
 		if diag.Severity == hcl.DiagError {
 			return &engine.Reason{Code: engine.ReasonFeature, Text: firstSentence(diag.Detail), Subject: diag.Subject}
@@ -62,23 +66,42 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	return nil
 }
 
-// Choice implements [engine.Chooser]: the engine, with the reason if the module asks for an older
-// behaviour.
+// signOfTofu returns the sign that a module, or one that it calls, is for tofu; nil without one.
+func (s *Session) signOfTofu(dir string) *hcl.Range {
+	tree, _ := s.modules.Load(dir) //nolint:errcheck // describing the module reports them
+	if tree == nil {
+		return nil
+	}
+	return tree.Tofu()
+}
+
+// Choice implements [engine.Chooser]: the engine, with the reason if the module asks for another
+// behaviour than the usual one.
 func (s *Session) Choice(_ context.Context, dir string) (engine.Choice, hcl.Diagnostics) {
 	return engine.Choice{Engine: s.info, Reason: s.behaviour(dir)}, nil
 }
 
-// behaviour returns why a module is done as an older terraform does it, or no reason.
+// behaviour returns why a module is done as tofu or an older terraform does it, or no reason.
 func (s *Session) behaviour(dir string) engine.Reason {
 	tree, _ := s.modules.Load(dir) //nolint:errcheck // describing the module reports them
-	if tree == nil || tree.Older == nil {
+	if tree == nil {
 		return engine.Reason{}
 	}
-	return engine.Reason{
-		Code: engine.ReasonOlder, Subject: tree.Older.Range.Ptr(),
-		Text: fmt.Sprintf("The native engine does the module as terraform %s does, as required_version excludes %s.",
-			module.Minor(toolchain.NativeOldest), module.Minor(toolchain.NativeTerraform)),
+	var reason engine.Reason
+	if tree.Older != nil {
+		reason = engine.Reason{
+			Code: engine.ReasonOlder, Subject: tree.Older.Range.Ptr(),
+			Text: fmt.Sprintf("The native engine does the module as terraform %s does, as required_version excludes %s.",
+				module.Minor(toolchain.NativeOldest), module.Minor(toolchain.NativeTerraform)),
+		}
 	}
+	if sign := tree.Tofu(); sign != nil {
+		reason = engine.Reason{
+			Code: engine.ReasonTofu, Subject: sign, Text: strings.TrimSpace(fmt.Sprintf(
+				"The native engine does as OpenTofu %s does in a module that is for OpenTofu. %s", module.Minor(toolchain.NativeTofu), reason.Text)),
+		}
+	}
+	return reason
 }
 
 // firstSentence leaves out the advice about a problem.

@@ -133,11 +133,12 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	modules := module.NewLoader(module.Options{
-		Base: stackDir, Terraform: TerraformVersion, Oldest: toolchain.NativeOldest, Standalone: e.opts.Standalone,
-		EphemeralOutputs: !e.opts.Standalone,
-		Resolver:         e.opts.Resolver, Files: &e.opts.Shared.Modules,
-	})
+	read := module.OptionsOf(e.Info(), stackDir, e.opts.Resolver)
+	read.Files = &e.opts.Shared.Modules
+	if read.Standalone = e.opts.Standalone; read.Standalone { // the module is one for terraform, which plans it otherwise
+		read.EphemeralOutputs, read.ForTofu = false, false
+	}
+	modules := module.NewLoader(read)
 	s := &Session{
 		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules,
 		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
@@ -148,7 +149,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		Unsupported: s.unsupported, Unmanaged: pool.Unmanaged, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched,
 		Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
-	s.mu.functions = map[functionsKey]*lang.Tables{}
+	s.mu.functions = map[tablesKey]*lang.Tables{}
 	return s, nil
 }
 

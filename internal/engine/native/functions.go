@@ -6,6 +6,7 @@ package native
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -17,17 +18,25 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 )
 
-// functionsKey is the state that tables of functions depend on, for all directories.
+// functionsKey is the state that the functions of all modules depend on.
 type functionsKey struct {
 	timestamp time.Time
 	applying  bool
+}
+
+// tablesKey is that which tables of functions depend on, for all directories.
+type tablesKey struct {
+	functionsKey
+	tofu bool // for modules of tofu
 }
 
 // functions returns the functions for the modules of a tree, of a component with a directory, or of
 // none: then relative names start from root alone. The tables of built-in functions are made once
 // for all components.
 func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*module.Node) *hcl.EvalContext {
-	return s.functionsWith(ctx, dir, s.builtIn(root, key), &providercall.Results{})
+	return s.functionsWith(ctx, dir, func(tofu bool) map[string]function.Function {
+		return s.builtIn(root, tablesKey{key, tofu})
+	}, &providercall.Results{})
 }
 
 // remembering is functions for one component, of which those that could return something else while
@@ -35,32 +44,41 @@ func (s *Session) functions(ctx context.Context, dir *directory, root string, ke
 func (s *Session) remembering(
 	ctx context.Context, dir *directory, key functionsKey, results *providercall.Results,
 ) func(*module.Node) *hcl.EvalContext {
-	table := s.builtIn(dir.Root(), key)
-	return s.functionsWith(ctx, dir, lang.With(table, lang.ReadingFiles(table, results.OfFiles)), results)
+	return s.functionsWith(ctx, dir, func(tofu bool) map[string]function.Function {
+		table := s.builtIn(dir.Root(), tablesKey{key, tofu})
+		return lang.With(table, lang.ReadingFiles(table, results.OfFiles))
+	}, results)
 }
 
-func (s *Session) builtIn(root string, key functionsKey) map[string]function.Function {
+func (s *Session) builtIn(root string, key tablesKey) map[string]function.Function {
 	s.mu.Lock()
 	tables := s.mu.functions[key]
 	if tables == nil {
-		tables = lang.NewTables(lang.Options{PlanTimestamp: key.timestamp, PureOnly: !key.applying})
+		tables = lang.NewTables(lang.Options{PlanTimestamp: key.timestamp, PureOnly: !key.applying, Tofu: key.tofu})
 		s.mu.functions[key] = tables
 	}
 	s.mu.Unlock()
 	return tables.In(root)
 }
 
-// functionsWith adds the functions of providers to a table.
+// functionsWith adds the functions of providers to the table for a module.
 func (s *Session) functionsWith(
-	ctx context.Context, dir *directory, table map[string]function.Function, results *providercall.Results,
+	ctx context.Context, dir *directory, table func(tofu bool) map[string]function.Function, results *providercall.Results,
 ) func(*module.Node) *hcl.EvalContext {
-	shared := &hcl.EvalContext{Functions: table}
+	contextFor := func(tofu bool) func() *hcl.EvalContext {
+		return sync.OnceValue(func() *hcl.EvalContext { return &hcl.EvalContext{Functions: table(tofu)} })
+	}
+	ofTerraform, ofTofu := contextFor(false), contextFor(true)
 	return func(tree *module.Node) *hcl.EvalContext {
+		shared := ofTerraform
+		if tree.Tofu != nil {
+			shared = ofTofu
+		}
 		of := s.providerFunctions(ctx, dir, tree, results)
 		if len(of) == 0 {
-			return shared
+			return shared()
 		}
-		return &hcl.EvalContext{Functions: lang.With(shared.Functions, of)}
+		return &hcl.EvalContext{Functions: lang.With(shared().Functions, of)}
 	}
 }
 

@@ -44,7 +44,7 @@ type Session struct {
 
 	mu struct {
 		sync.Mutex
-		functions map[functionsKey]*lang.Tables
+		functions map[tablesKey]*lang.Tables
 	}
 }
 

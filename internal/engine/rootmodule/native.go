@@ -159,7 +159,7 @@ func (w *Work) suits(ctx context.Context, session *native.Session) (suits, missi
 		return false, false
 	}
 	for _, dir := range tree.Directories() {
-		if len(dir.WorkspaceUses) > 0 {
+		if len(dir.WorkspaceUses) > 0 || len(dir.TofuFiles) > 0 { // of the latter, terraform does not warn
 			return false, false
 		}
 	}

@@ -36,6 +36,12 @@ const (
 	NativeTerraform = "1.16.0"
 	NativeOldest    = "1.11.0"
 
+	// NativeTofu is the version of OpenTofu that it behaves like for modules that are for that.
+	// Modules may ask for it, and for those before it back to NativeOldestTofu, which was the first
+	// one with files of its own.
+	NativeTofu       = "1.12.0"
+	NativeOldestTofu = "1.8.0"
+
 	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
 	TofuRegistry = "registry.opentofu.org"
 )

@@ -8,13 +8,12 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/auto"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func init() {
 	register(kind{
-		name: Auto, reader: engine.Info{Name: Native}, tofuReader: engine.Info{Name: toolchain.Tofu},
+		name: Auto, reader: engine.Info{Name: Native},
 		open: func(_ context.Context, s *Stack) (engine.Engine, error) { return s.openAuto() },
 	})
 }

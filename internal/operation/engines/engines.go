@@ -38,9 +38,7 @@ type kind struct {
 	name string
 	open func(context.Context, *Stack) (engine.Engine, error)
 
-	// reader is the engine as which modules are read, tofuReader the one in its place if some have
-	// files for tofu alone.
-	reader, tofuReader engine.Info
+	reader engine.Info // as which modules are read
 
 	// applier is the engine that applies a plan of this one, where the plan does not say which engine
 	// its other components are for; "" for the same.
@@ -55,10 +53,7 @@ type kind struct {
 var kinds = map[string]*kind{}
 
 // register adds an engine to those that can be named.
-func register(k kind) {
-	k.tofuReader = cmp.Or(k.tofuReader, k.reader)
-	kinds[k.name] = &k
-}
+func register(k kind) { kinds[k.name] = &k }
 
 // Request says which engine is asked for. The zero value leaves it to the environment and to the
 // settings.

@@ -20,10 +20,11 @@ import (
 
 // Choices are the available engines, and the choice among them for each module.
 type Choices struct {
-	Native     engine.Info
-	Follows    string                 // the minor release of terraform that the native engine behaves like, and
-	FollowsOld string                 // for modules that exclude it
-	Binaries   []*toolchain.Candidate // in the order in which they are looked at
+	Native      engine.Info
+	Follows     string                 // the minor release of terraform that the native engine behaves like,
+	FollowsOld  string                 // for modules that exclude it,
+	FollowsTofu string                 // and the one of OpenTofu, for modules of that
+	Binaries    []*toolchain.Candidate // in the order in which they are looked at
 
 	Setting string        // that leads to the engine
 	Reason  engine.Reason // for the setting
@@ -53,8 +54,8 @@ func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Ses
 	}
 	choices := &Choices{
 		Native: engine.Info{Name: Native, Version: native.Version}, Follows: module.Minor(toolchain.NativeTerraform),
-		FollowsOld: module.Minor(toolchain.NativeOldest),
-		Binaries:   all, Setting: kind, Reason: s.Reason(),
+		FollowsOld: module.Minor(toolchain.NativeOldest), FollowsTofu: module.Minor(toolchain.NativeTofu),
+		Binaries: all, Setting: kind, Reason: s.Reason(),
 	}
 	if kind == "" {
 		if chosen == nil {

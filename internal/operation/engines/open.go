@@ -37,20 +37,13 @@ func (s *Stack) Open(ctx context.Context) (engine.Engine, error) {
 
 // Reader returns the engine as which modules are read, as far as it is known.
 func (s *Stack) Reader(ctx context.Context) engine.Info {
-	reader, _ := s.Readers(ctx)
-	return reader
-}
-
-// Readers is [Stack.Reader], with the engine that takes its place if modules have files for tofu
-// alone.
-func (s *Stack) Readers(ctx context.Context) (reader, tofuReader engine.Info) {
 	if kind := kinds[s.Kind()]; kind != nil {
-		return kind.reader, kind.tofuReader
+		return kind.reader
 	}
 	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
-		return found.Info, found.Info
+		return found.Info
 	}
-	return engine.Info{}, engine.Info{}
+	return engine.Info{}
 }
 
 // OpenInstaller returns an engine that installs providers as the chosen one does, and is there

@@ -5,7 +5,6 @@ package sources
 
 import (
 	"context"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -22,9 +21,7 @@ import (
 type FetchRequest struct {
 	Upgrade bool // to the newest versions that are allowed
 
-	// Reader is the engine as which modules are read: the modules that they call depend on it.
-	// TofuReader takes its place if a module has files for tofu alone.
-	Reader, TofuReader engine.Info
+	Reader engine.Info // as which modules are read: the modules that they call depend on it
 }
 
 // Fetch is [Sources.Config], called after all source packages have been fetched. It returns those,
@@ -90,10 +87,6 @@ func notSaved(err error) hcl.Diagnostics {
 // versions of the engine are said first and alone.
 func (s *Sources) resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, req FetchRequest) hcl.Diagnostics {
 	loader := s.Loader(req.Reader, config.Root.Dir, resolver)
-	isForTofu := func(dir string) bool { return loader.TofuFile(dir) != "" }
-	if req.TofuReader != req.Reader && slices.ContainsFunc(config.ModuleDirs(), isForTofu) {
-		loader = s.Loader(req.TofuReader, config.Root.Dir, resolver)
-	}
 	var diags, unsupported hcl.Diagnostics
 	for _, dir := range config.ModuleDirs() {
 		tree, moreDiags := loader.Load(dir)
