@@ -17,8 +17,8 @@
 //	    key either. Otherwise it is the one instance without a key, as are all calls on the way to
 //	    an end.
 //	V3. Nothing is moved to where something is: the move is blocked, and the object stays.
-//	V4. Moves are implied for resources only, never for calls of modules, and not for a resource
-//	    that a moved block names.
+//	V4. Moves are implied for resources, and not for one that a moved block names. So they are for
+//	    calls of modules in a directory for tofu, as OpenTofu does it; in others they are not.
 //	V5. An object that one removed block has forgotten is not destroyed, even if others that cover
 //	    it say so.
 //

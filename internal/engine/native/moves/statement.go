@@ -101,7 +101,7 @@ func Find(root *module.Node, prior *state.State) (*Statements, hcl.Diagnostics) 
 	if diags := checkEach(explicit); diags.HasErrors() {
 		return &Statements{root: root}, diags
 	}
-	all := append(explicit, implied(root, prior, explicit)...)
+	all := slices.Concat(explicit, implied(root, prior, explicit), impliedOfCalls(root, prior, explicit))
 	order, diags := sortStatements(all)
 	return &Statements{root, order}, diags
 }
@@ -145,12 +145,43 @@ func implied(root *module.Node, prior *state.State, explicit []*Statement) []*St
 	return statements
 }
 
-// names reports whether an end of the statement is a resource.
-func (s *Statement) names(resource pattern) bool {
-	return s.from.resource != nil && (s.from.overlaps(resource) || s.to.overlaps(resource))
+// impliedOfCalls returns those moves of called modules that OpenTofu implies (rule V4).
+func impliedOfCalls(root *module.Node, prior *state.State, explicit []*Statement) []*Statement {
+	var statements []*Statement
+	seen := map[string]bool{}
+	for _, instance := range prior.Modules() {
+		caller, step, ok := instance.Parent()
+		tree, path := moduleOf(root, caller)
+		if !ok || tree == nil || tree.Tofu == nil || tree.Calls[step.Name] == nil {
+			continue
+		}
+		call := tree.Calls[step.Name]
+		from, to, ok := impliedKeys(call.Repeat)
+		name := strings.Join(append(slices.Clip(path), step.Name), ".")
+		if !ok || step.Key != from || seen[name] {
+			continue
+		}
+		seen[name] = true
+		end := func(key stackaddrs.InstanceKey) module.MoveEnd {
+			return module.MoveEnd{Module: []module.MoveStep{{Name: step.Name, Key: key}}, Range: call.Range}
+		}
+		s := newStatement(tree, path, end(from), end(to))
+		s.Implied, s.Range = true, call.Range
+		whichever := newPattern(stepsOf(path), end(stackaddrs.NoKey), true)
+		if !slices.ContainsFunc(explicit, func(e *Statement) bool { return e.names(whichever) }) {
+			statements = append(statements, s)
+		}
+	}
+	return statements
 }
 
-// impliedKeys returns between which keys a resource moves without being told.
+// names reports whether an end of the statement is a resource, or a called module.
+func (s *Statement) names(object pattern) bool {
+	is := func(end pattern) bool { return len(end.steps) == len(object.steps) && end.overlaps(object) }
+	return (s.from.resource == nil) == (object.resource == nil) && (is(s.from) || is(s.to))
+}
+
+// impliedKeys returns between which keys a resource or a called module moves without being told.
 func impliedKeys(repeat module.Repeat) (from, to stackaddrs.InstanceKey, ok bool) {
 	switch {
 	case repeat.ForEach != nil:
