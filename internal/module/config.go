@@ -247,7 +247,8 @@ type Resource struct {
 
 	CreateBeforeDestroy bool
 	PreventDestroy      bool
-	Forgets             bool // destroy = false: objects that end are forgotten, and not destroyed
+	PreventDestroyIf    *Expr // of tofu: stands for PreventDestroy; nil where that counts
+	Forgets             bool  // destroy = false: objects that end are forgotten, and not destroyed
 	IgnoreAll           bool
 	IgnoreChanges       []hcl.Traversal // relative
 	ReplaceTriggeredBy  []*Expr

@@ -29,7 +29,13 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 		d.managedOnly(content)
 	} else {
 		d.fixed(content, "create_before_destroy", &r.CreateBeforeDestroy)
-		d.fixed(content, "prevent_destroy", &r.PreventDestroy)
+		if d.tofu {
+			if condition := d.argument(content, "prevent_destroy"); condition != nil {
+				r.PreventDestroyIf = condition
+			}
+		} else {
+			d.fixed(content, "prevent_destroy", &r.PreventDestroy)
+		}
 		if attr := content.Attributes["destroy"]; attr != nil {
 			d.since("1.16", "the lifecycle argument destroy", attr.NameRange)
 			destroy := true

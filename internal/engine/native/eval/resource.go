@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -105,6 +106,38 @@ func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {
 		return cty.DynamicVal, ok
 	}
 	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) { return objects.Object(ctx, r, key) })
+}
+
+// PreventsDestroy evaluates whether objects of a resource of the module are not to be destroyed.
+// That is the same for all instances of the block, and for those that it does not declare any more.
+// The address is the one of an instance, for diagnostics.
+func (m *Module) PreventsDestroy(ctx context.Context, config *module.Resource, address string) (prevents, ok bool) {
+	if config.PreventDestroyIf == nil {
+		return config.PreventDestroy, true
+	}
+	result, ok := m.Eval(ctx, config.PreventDestroyIf, Place{Resource: address})
+	if !ok {
+		return false, false
+	}
+	reject := func(detail string) (bool, bool) {
+		return false, m.eval.Diagnostics.AddTo(address, result.Error("Invalid prevent_destroy argument", detail))
+	}
+	value, found := result.Value.Unmark()
+	for mark := range found {
+		return reject(fmt.Sprintf("The plan shows everybody what is protected, so that this cannot depend on a value that is %s.", mark))
+	}
+	condition, err := convert.Convert(value, cty.Bool)
+	switch {
+	case err != nil:
+		return reject("The argument must be true or false: " + marks.DescribeError(result.Value, err) + ".")
+	case !condition.IsKnown() && m.eval.opts.Phase == Validate:
+		return false, true
+	case !condition.IsKnown():
+		return reject("Whether the object may be destroyed is known after apply only. Make the argument depend on known values.")
+	case condition.IsNull():
+		return reject("The argument is null. It must be true or false.")
+	}
+	return condition.True(), true
 }
 
 // AwaitDependencies waits for the objects that depends_on arguments name, those of the resource and

@@ -51,7 +51,7 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 
 // finishDeletes defers deletions of objects that depend on a deferred one, and checks that the
 // others may be deleted.
-func (p *planner) finishDeletes() {
+func (p *planner) finishDeletes(ctx context.Context) {
 	deferred := make(map[string]bool, len(p.mu.deferred))
 	for addr := range p.mu.deferred {
 		deferred[addr.String()] = true
@@ -71,7 +71,7 @@ func (p *planner) finishDeletes() {
 	}
 	for _, d := range p.mu.deletes {
 		if d.Deposed == "" && d.Deferred == "" {
-			p.mayDestroy(d.target, d.Action)
+			p.mayDestroy(ctx, d.target, d.Action)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (p *planner) managed(ctx context.Context, i *instance) outcome {
 	if c.Action == engine.ActionNoOp && d.found.object != nil {
 		p.keepDependencies(t, d.found.object)
 	}
-	if !p.mayDestroy(t, c.Action) {
+	if !p.mayDestroy(ctx, t, c.Action) {
 		return failedOutcome
 	}
 	return outcome{c.After, t.Postconditions(ctx, c.After)}
@@ -270,14 +270,36 @@ func (p *planner) change(t *resource.Target, c *resource.Change, now found) *pla
 }
 
 // mayDestroy reports the change of an instance that is protected.
-func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
+func (p *planner) mayDestroy(ctx context.Context, t *resource.Target, action engine.Action) bool {
 	config := p.config(t.Addr)
-	if config == nil || !config.PreventDestroy || action != engine.ActionDelete && !action.Replaces() {
+	if config == nil || action != engine.ActionDelete && !action.Replaces() {
 		return true
+	}
+	if prevents, ok := p.preventsDestroy(ctx, t, config); !prevents {
+		return ok
 	}
 	return p.eval.Diagnostics.AddTo(t.Address, failure.At(config.Range, "Instance cannot be destroyed",
 		"%s has prevent_destroy set, but the plan would destroy its object. To let that happen, remove the argument; otherwise undo the change "+
 			"of the configuration that makes it necessary.", t.Address))
+}
+
+// preventsDestroy reports whether the block of an instance protects it. Where the module instance
+// is gone, only constants can be known.
+func (p *planner) preventsDestroy(ctx context.Context, t *resource.Target, config *module.Resource) (prevents, ok bool) {
+	m := p.eval.Module(ctx, t.Addr.Module)
+	switch {
+	case m != nil:
+		return m.PreventsDestroy(ctx, config, t.Address)
+	case config.PreventDestroyIf == nil:
+		return config.PreventDestroy, true
+	}
+	value, diags := config.PreventDestroyIf.Static()
+	if !diags.HasErrors() && value.Type() == cty.Bool && !value.IsNull() {
+		return value.True(), true
+	}
+	return false, p.eval.Diagnostics.AddTo(t.Address, failure.At(config.PreventDestroyIf.Range(), "Invalid prevent_destroy argument",
+		"The module of %s is not called any more, so that nothing is known of the values in it. Write true or false, or destroy the object "+
+			"before its module is gone.", t.Address))
 }
 
 // config returns the block of a resource instance, whether it declares that instance or not, or

@@ -123,13 +123,13 @@ func (p *planner) forgetChanges() {
 func (p *planner) run(ctx context.Context) {
 	if p.Mode == engine.Destroy {
 		p.destroy(ctx)
-		p.finishDeletes()
+		p.finishDeletes(ctx)
 		p.warnForgotten()
 		return
 	}
 	p.walk(ctx)
 	p.orphans(ctx)
-	p.finishDeletes()
+	p.finishDeletes(ctx)
 	p.eval.Diagnostics.Add(p.statements.CheckDeclared(declared{p, ctx})...)
 	p.checkImports(ctx)
 	p.warnForgotten()

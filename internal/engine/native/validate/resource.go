@@ -37,6 +37,7 @@ func (c *checker) Resource(ctx context.Context, r *eval.Resource) {
 		})
 		c.ignored(t)
 	}
+	r.Module.PreventsDestroy(ctx, r.Config, at.Resource)
 	r.Preconditions(ctx, at)
 	at.Self, _ = c.Object(ctx, r, stackaddrs.NoKey)
 	r.Postconditions(ctx, at)
