@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -31,6 +32,67 @@ func (c *Config) ModuleDirs() []string {
 		}
 	})
 	return slices.Sorted(maps.Keys(dirs))
+}
+
+// Constant is the argument that a component gives to a variable of its module, as far as it is known
+// without evaluating the stack.
+type Constant struct {
+	Value cty.Value // unknown if it refers to something
+	Range hcl.Range
+
+	// Other is where another component of the same module gives another value; nil if none does.
+	Other *hcl.Range
+}
+
+// Equal reports whether the arguments have the same value, at the same place.
+func (c Constant) Equal(other Constant) bool {
+	return c.Value.RawEquals(other.Value) && c.Range == other.Range && (c.Other == other.Other || c.Other != nil && other.Other != nil)
+}
+
+// Constants returns the arguments of components by the directory of their module, and the name of
+// the variable.
+func (c *Config) Constants() map[string]map[string]Constant {
+	byDir := map[string]map[string]Constant{}
+	c.Walk(func(stack *Stack) {
+		for _, name := range slices.Sorted(maps.Keys(stack.Components)) {
+			component := stack.Components[name]
+			if component.Source.Dir == "" || component.Inputs == nil {
+				continue
+			}
+			pairs, diags := hcl.ExprMap(component.Inputs)
+			if diags.HasErrors() {
+				continue // an expression for all of them together
+			}
+			known := byDir[component.Source.Dir]
+			if known == nil {
+				known = make(map[string]Constant, len(pairs))
+				byDir[component.Source.Dir] = known
+			}
+			for _, pair := range pairs {
+				addConstant(known, pair)
+			}
+		}
+	})
+	return byDir
+}
+
+func addConstant(known map[string]Constant, argument hcl.KeyValuePair) {
+	key, diags := argument.Key.Value(nil)
+	if diags.HasErrors() || key.Type() != cty.String || !key.IsKnown() || key.IsNull() {
+		return // evaluating the component reports it
+	}
+	given := Constant{Value: cty.DynamicVal, Range: argument.Value.Range()}
+	if value, diags := argument.Value.Value(nil); !diags.HasErrors() {
+		given.Value = value
+	}
+	if first, found := known[key.AsString()]; found && first.Range != given.Range { // an embedded stack can be there several times
+		if !first.Value.RawEquals(given.Value) {
+			first.Other = &given.Range
+			known[key.AsString()] = first
+		}
+		return
+	}
+	known[key.AsString()] = given
 }
 
 // Requirements returns the version constraints of all stacks.

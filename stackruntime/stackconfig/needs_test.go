@@ -4,6 +4,7 @@
 package stackconfig
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,13 +30,20 @@ required_providers {
     version = "2.0.0"
   }
 }
-component "one" { source = "./m/one" }
-component "same" { source = "./m/one" }
+component "one" {
+  source = "./m/one"
+  inputs = { same = "s", other = 1, unknown = component.same.x }
+}
+component "same" {
+  source = "./m/one"
+  inputs = { same = "s", other = 2 }
+}
 removed {
   from   = component.gone
   source = "./m/gone"
 }
 stack "inner" { source = "./inner" }
+stack "again" { source = "./inner" }
 `,
 		"inner/main.tfcomponent.hcl": `
 required_providers {
@@ -44,7 +52,10 @@ required_providers {
     version = ">= 1.2"
   }
 }
-component "two" { source = "./m/two" }
+component "two" {
+  source = "./m/two"
+  inputs = { "in" = upper("x"), "text" = "a${1}" }
+}
 `,
 		"m/one/main.tf": "", "m/gone/main.tf": "", "inner/m/two/main.tf": "",
 	} {
@@ -64,9 +75,22 @@ component "two" { source = "./m/two" }
 	if diff := cmp.Diff(dirs, config.ModuleDirs()); diff != "" {
 		t.Errorf("directories of modules (-want +got):\n%s", diff)
 	}
+	constants := map[string]string{}
+	for dir, of := range config.Constants() {
+		for name, constant := range of {
+			constants[filepath.Base(dir)+" "+name] = fmt.Sprintf("%#v %t", constant.Value, constant.Other != nil)
+		}
+	}
+	wantConstants := map[string]string{
+		"one same": `cty.StringVal("s") false`, "one other": "cty.NumberIntVal(1) true", "one unknown": "cty.DynamicVal false",
+		"two in": "cty.DynamicVal false", "two text": `cty.StringVal("a1") false`,
+	}
+	if diff := cmp.Diff(wantConstants, constants); diff != "" {
+		t.Errorf("constants (-want +got):\n%s", diff)
+	}
 	fake := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "acme", Type: "fake"}
 	other := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "acme", Type: "other"}
-	want := map[stackaddrs.Provider][]string{fake: {"~> 1.0", ">= 1.2"}, other: {"2.0.0"}, stackaddrs.BuiltinProvider: nil}
+	want := map[stackaddrs.Provider][]string{fake: {"~> 1.0", ">= 1.2", ">= 1.2"}, other: {"2.0.0"}, stackaddrs.BuiltinProvider: nil}
 	if diff := cmp.Diff(want, config.Requirements()); diff != "" {
 		t.Errorf("requirements (-want +got):\n%s", diff)
 	}
