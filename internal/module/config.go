@@ -137,13 +137,6 @@ type Condition struct {
 	Range        hcl.Range // of the head of the block
 }
 
-// Variable is a variable block.
-type Variable struct {
-	*engine.Variable
-	Description string
-	Validations []*Condition
-}
-
 // Local is a local value.
 type Local struct {
 	Name  string

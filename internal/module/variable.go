@@ -4,6 +4,8 @@
 package module
 
 import (
+	"fmt"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
@@ -11,7 +13,49 @@ import (
 	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
+
+// Variable is a variable block.
+type Variable struct {
+	*engine.Variable
+	Description string
+	Validations []*Condition
+}
+
+// Refusal is the reason that a variable does not accept a value, for a diagnostic.
+type Refusal struct{ Summary, Detail string }
+
+// Accept returns a value that was given to the variable, or [cty.NilVal] if none was, as expressions
+// in the module see it.
+func (v *Variable) Accept(given cty.Value) (cty.Value, *Refusal) {
+	if given == cty.NilVal {
+		if v.Required() {
+			return cty.NilVal, &Refusal{"Missing required argument", fmt.Sprintf("The variable %q has no default, and was given no value.", v.Name)}
+		}
+		given = v.Default
+	}
+	if !v.Ephemeral && marks.Contains(given, marks.Ephemeral) {
+		return cty.NilVal, &Refusal{
+			"Ephemeral value not allowed",
+			fmt.Sprintf("The variable %q is not declared as ephemeral, and cannot be given an ephemeral value.", v.Name),
+		}
+	}
+	converted, err := bounds.Convert(v.ApplyDefaults(given), v.Type)
+	if err != nil {
+		return cty.NilVal, &Refusal{
+			"Invalid value for variable",
+			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.Name, marks.DescribeError(given, err)),
+		}
+	}
+	if bare, _ := converted.Unmark(); !v.Nullable && bare.IsNull() {
+		if v.Required() {
+			return cty.NilVal, &Refusal{"Required variable not set", fmt.Sprintf("The variable %q must not be null.", v.Name)}
+		}
+		return v.Default.WithSameMarks(converted), nil
+	}
+	return converted, nil
+}
 
 func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {
 	switch legacyTypeName(expr) {

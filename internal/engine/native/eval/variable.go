@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
@@ -117,29 +116,11 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 
 // accept converts the argument.
 func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
-	if value == cty.NilVal {
-		if v.config.Required() {
-			return cty.NilVal, at.Error("Missing required argument", fmt.Sprintf("The variable %q has no default, and was given no value.",
-				v.config.Name))
-		}
-		value = v.config.Default
+	accepted, refusal := v.config.Accept(value)
+	if refusal != nil {
+		return cty.NilVal, at.Error(refusal.Summary, refusal.Detail)
 	}
-	if !v.config.Ephemeral && marks.Contains(value, marks.Ephemeral) {
-		return cty.NilVal, at.Error("Ephemeral value not allowed",
-			fmt.Sprintf("The variable %q is not declared as ephemeral, and cannot be given an ephemeral value.", v.config.Name))
-	}
-	converted, err := bounds.Convert(v.config.ApplyDefaults(value), v.config.Type)
-	if err != nil {
-		return cty.NilVal, at.Error("Invalid value for variable",
-			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, marks.DescribeError(value, err)))
-	}
-	if bare, _ := converted.Unmark(); !v.config.Nullable && bare.IsNull() {
-		if v.config.Required() {
-			return cty.NilVal, at.Error("Required variable not set", fmt.Sprintf("The variable %q must not be null.", v.config.Name))
-		}
-		return v.config.Default.WithSameMarks(converted), nil
-	}
-	return converted, nil
+	return accepted, nil
 }
 
 // validate checks the conditions.
