@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
@@ -67,26 +66,31 @@ func (d *decoder) literalBool(attr *hcl.Attribute) bool {
 	return value.True()
 }
 
-// source decodes the address of a module, and the constraint on its version.
+// source decodes the address of a module, and the constraint on its version. What they are is found
+// where the call is followed.
 func (d *decoder) source(call *Call, content *hcl.BodyContent) {
 	if attr := content.Attributes["source"]; attr != nil {
-		call.SourceRange = attr.Expr.Range()
-		diags := gohcl.DecodeExpression(attr.Expr, nil, &call.Source)
-		d.report(diags)
-		if !diags.HasErrors() && call.Source == "" {
-			d.report(hcl.Diagnostics{sourceError(call, "Empty source address", fmt.Sprintf(
-				"Module call %q has no address of a module. Write the path of a directory, which begins with ./ or ../, or the address "+
-					"of a package.", call.Name))})
-		}
+		call.Source, call.SourceRange = d.early(attr), attr.Expr.Range()
 	} else if !d.override {
 		d.missing(content, "source")
 	}
 	if attr := content.Attributes["version"]; attr != nil {
-		call.Constrained = true
-		if value, diags := attr.Expr.Value(nil); diags.HasErrors() || !value.IsNull() {
-			d.report(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
-		}
+		call.Version = d.early(attr)
 	}
+}
+
+// early decodes an argument that is evaluated when modules are loaded. In nearly all modules it is
+// a literal.
+func (d *decoder) early(attr *hcl.Attribute) *Expr {
+	value, diags := (&Expr{Expression: attr.Expr}).literal()
+	if diags.HasErrors() {
+		d.since("1.15", "references and functions in the "+attr.Name+" of a module", attr.Expr.Range())
+		return d.expr(attr.Expr)
+	}
+	if value.IsNull() {
+		d.since("1.15", "a "+attr.Name+" that is null", attr.Expr.Range())
+	}
+	return &Expr{Expression: attr.Expr}
 }
 
 // passed decodes the provider configurations that a call passes.

@@ -65,9 +65,6 @@ type Directory struct {
 	// Providers are the provider blocks.
 	Providers []ProviderBlock
 
-	// ConstVariables are the ranges of const arguments in variable blocks.
-	ConstVariables []hcl.Range
-
 	// WorkspaceUses are where the name of the workspace is asked for, which the modules of components
 	// have not.
 	WorkspaceUses []hcl.Range
@@ -195,10 +192,9 @@ func appendConditions(found []refs.Reference, conditions []*Condition) []refs.Re
 // Call is a module block.
 type Call struct {
 	Name        string
-	Source      string
+	Source      *Expr // nil if it is missing
 	SourceRange hcl.Range
-	Version     string // constraint as written, or empty
-	Constrained bool   // whether there is a version argument, which may be null
+	Version     *Expr // constraint on the version; nil without one
 
 	// Providers maps the names of the called module to those of the caller.
 	Providers map[engine.ProviderSlot]engine.ProviderSlot

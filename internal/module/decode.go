@@ -91,6 +91,12 @@ func (d *decoder) finish() {
 	for name, meta := range d.dir.ProviderMeta {
 		meta.Provider, _ = d.dir.Provider(name)
 	}
+	for _, variable := range d.dir.constantVariables() {
+		if variable.Sensitive || variable.Ephemeral {
+			d.report(hcl.Diagnostics{failure.At(variable.Range, "Constant variable with a secret", "A constant variable decides which modules are "+
+				"called, and cannot be sensitive or ephemeral. Remove one of the arguments of %q.", variable.Name)})
+		}
+	}
 	d.dir.strict = d.strict
 }
 

@@ -9,11 +9,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -49,6 +52,15 @@ type Options struct {
 	// configuration.
 	Standalone bool
 
+	// Constants returns the values that a stack gives to the variables of the module in a directory,
+	// by name, as far as they are constants. Nil stands for an engine to which the sources of modules
+	// are literals.
+	Constants func(dir string) map[string]stackconfig.Constant
+
+	// FilesWithin are the directories in which functions in sources of modules read files, as
+	// [stackconfig.LoadOptions] has them.
+	FilesWithin []string
+
 	// Files are those that other loaders have parsed, too. Nil stands for none.
 	Files *Files
 
@@ -63,9 +75,9 @@ func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver)
 	switch info.Name {
 	case toolchain.Native:
 		options.Terraform, options.Oldest = toolchain.NativeTerraform, toolchain.NativeOldest
-		options.ForTofu, options.EphemeralOutputs = true, true
+		options.ForTofu, options.EphemeralOutputs, options.Constants = true, true, NoConstants
 	case "":
-		options.ForTofu = true // as the usual engine does
+		options.ForTofu, options.Constants = true, NoConstants // as the usual engine does
 	case toolchain.Tofu:
 		options.Tofu = true
 	default:
@@ -74,12 +86,29 @@ func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver)
 	return options
 }
 
+// NoConstants are the constants of a stack that gives none: constant variables have their defaults.
+func NoConstants(string) map[string]stackconfig.Constant { return nil }
+
+// Of returns the options with the constants of a stack. An engine to which the sources of modules
+// are literals has no use for them.
+func (o Options) Of(config *stackconfig.Config) Options {
+	if o.Constants != nil && config != nil {
+		known := sync.OnceValue(config.Constants)
+		o.Constants = func(dir string) map[string]stackconfig.Constant { return known()[dir] }
+		o.FilesWithin = config.FilesWithin
+	}
+	return o
+}
+
 // Loader reads modules. It is safe for concurrent use.
 type Loader struct {
 	opts Options // with an absolute base
 
 	dirs  once.Map[string, loaded[*Directory]] // by path
 	trees once.Map[string, loaded[*Tree]]      // by path
+
+	functions func() *lang.Tables // for what is evaluated before anything is planned
+	allowance func() *bounds.Allowance
 }
 
 // loaded is a result with the mistakes in it.
@@ -101,7 +130,13 @@ func NewLoader(opts Options) *Loader {
 	if base, err := filepath.Abs(opts.Base); err == nil {
 		opts.Base = base
 	}
-	return &Loader{opts: opts}
+	allowance := sync.OnceValue(func() *bounds.Allowance { return lang.AllowanceFor(opts.FilesWithin) })
+	return &Loader{
+		opts: opts, allowance: allowance,
+		functions: sync.OnceValue(func() *lang.Tables {
+			return lang.NewTables(lang.Options{Within: opts.FilesWithin, Allowance: allowance(), PureOnly: true})
+		}),
+	}
 }
 
 // Load reads the module in dir and all the modules that it calls. The caller must not change

@@ -32,49 +32,49 @@ func newNode(dir *Directory) *Node {
 	}
 }
 
-// target returns the node for a call, of whose directory only the path is known.
-func (l *Loader) target(caller *Node, call *Call) (*Node, *hcl.Diagnostic) {
+// target returns the node for a call of an address, of whose directory only the path is known.
+func (l *Loader) target(caller *Node, call *Call, to address) (*Node, *hcl.Diagnostic) {
 	node := newNode(&Directory{})
-	node.Key, node.Parent, node.Call = call.Name, caller, call
+	node.Key, node.Parent, node.Call, node.Constraint = call.Name, caller, call, to.version
 	if caller.Parent != nil {
 		node.Key = caller.Key + "." + call.Name
 	}
-	if isLocal(call.Source) {
-		if diag := checkConstraint(call, false); diag != nil {
+	if isLocal(to.source) {
+		if diag := checkConstraint(call, to, false); diag != nil {
 			return nil, diag
 		}
-		dir := filepath.Join(caller.Dir, filepath.FromSlash(call.Source))
+		dir := filepath.Join(caller.Dir, filepath.FromSlash(to.source))
 		if err := stackconfig.LeadsOut(l.opts.Resolver, caller.Dir, dir); err != nil {
-			return nil, unresolved(call, err)
+			return nil, unresolved(call, to, err)
 		}
-		node.Source, node.Directory, node.Path = cleanLocal(call.Source), &Directory{Dir: dir}, path.Join(caller.Path, call.Source)
+		node.Source, node.Directory, node.Path = cleanLocal(to.source), &Directory{Dir: dir}, path.Join(caller.Path, to.source)
 		return node, nil
 	}
-	addr, err := stackconfig.ParseSource(call.Source)
+	addr, err := stackconfig.ParseSource(to.source)
 	if err != nil {
-		return nil, sourceError(call, "Unusable source address", fmt.Sprintf("%q is not an address we understand: %s.", call.Source, err))
+		return nil, sourceError(call, "Unusable source address", fmt.Sprintf("%q is not an address we understand: %s.", to.source, err))
 	}
-	if diag := checkKind(call, addr); diag != nil {
+	if diag := checkKind(call, to, addr); diag != nil {
 		return nil, diag
 	}
 	if l.opts.Resolver == nil {
 		return nil, sourceError(call, "Module source not supported", fmt.Sprintf(
-			"Module call %q takes its module from %q. Only local directories can be used without prepared source packages.", call.Name, call.Source))
+			"Module call %q takes its module from %q. Only local directories can be used without prepared source packages.", call.Name, to.source))
 	}
-	resolved, err := l.resolve(node.Key, addr, call.Version)
+	resolved, err := l.resolve(node.Key, addr, to.version)
 	if err != nil {
-		return nil, unresolved(call, err)
+		return nil, unresolved(call, to, err)
 	}
 	place, ok := l.opts.Resolver.Locate(resolved.Dir)
 	if !ok {
-		return nil, unresolved(call, fmt.Errorf("its directory %s is in no package", resolved.Dir))
+		return nil, unresolved(call, to, fmt.Errorf("its directory %s is in no package", resolved.Dir))
 	}
 	below, err := filepath.Rel(place.Package, resolved.Dir)
 	if err != nil {
-		return nil, unresolved(call, err)
+		return nil, unresolved(call, to, err)
 	}
 	node.Directory = &Directory{Dir: resolved.Dir}
-	node.Source, node.Version = l.recorded(call.Source, addr), resolved.Version
+	node.Source, node.Version = l.recorded(to.source, addr), resolved.Version
 	node.Package, node.Mount = place.Package, path.Join(packagesDir, node.Key)
 	node.Path = path.Join(node.Mount, filepath.ToSlash(below))
 	return node, nil
@@ -115,10 +115,6 @@ func isLocal(source string) bool {
 	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") || source == "." || source == ".."
 }
 
-// IsLocal reports whether the called module is next to the caller, and not in another source
-// package.
-func (c *Call) IsLocal() bool { return isLocal(c.Source) }
-
 // cleanLocal returns a path as the engine records it.
 func cleanLocal(source string) string {
 	switch clean := path.Clean(source); {
@@ -133,18 +129,18 @@ func cleanLocal(source string) string {
 
 // checkKind makes the checks of an address that need no resolving. Unlike in stacks, the version of
 // a module from a registry may be left open.
-func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
+func checkKind(call *Call, to address, addr sourceaddrs.Source) *hcl.Diagnostic {
 	if _, ok := addr.(sourceaddrs.ComponentSource); ok {
 		return sourceError(call, "Unusable source address", fmt.Sprintf(
-			"%q is an address in a component registry, which has stacks and no modules. Local paths start with ./ or ../.", call.Source))
+			"%q is an address in a component registry, which has stacks and no modules. Local paths start with ./ or ../.", to.source))
 	}
-	return checkConstraint(call, addr.SupportsVersionConstraints())
+	return checkConstraint(call, to, addr.SupportsVersionConstraints())
 }
 
 // checkConstraint reports a version argument, whatever its value is, where there is nothing to
 // select a version from.
-func checkConstraint(call *Call, selectable bool) *hcl.Diagnostic {
-	if !call.Constrained || selectable {
+func checkConstraint(call *Call, to address, selectable bool) *hcl.Diagnostic {
+	if !to.constrained || selectable {
 		return nil
 	}
 	return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version "+
@@ -174,8 +170,8 @@ func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	return source
 }
 
-func unresolved(call *Call, err error) *hcl.Diagnostic {
-	return stackconfig.SourceProblem(call.Source, "this module", call.SourceRange, err)
+func unresolved(call *Call, to address, err error) *hcl.Diagnostic {
+	return stackconfig.SourceProblem(to.source, "this module", call.SourceRange, err)
 }
 
 func sourceError(call *Call, summary, detail string) *hcl.Diagnostic {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -43,6 +44,10 @@ type Tree struct {
 	// Missing are the calls of local directories that are not there.
 	Missing []*Node
 
+	// Constants are the values of the root's constant variables, as far as they are known. The calls
+	// of the tree may depend on them.
+	Constants map[string]cty.Value
+
 	// Cycle is set if a module calls itself. The tree ends there.
 	Cycle bool
 
@@ -63,6 +68,8 @@ type Node struct {
 	Key     string // names of the calls from the root down, joined with dots; empty for the root
 	Source  string // as the engine writes it
 	Version string // selected version of a registry source
+
+	Constraint string // version argument of the call, or empty
 
 	// Path is where the directory is in a working copy, and the value of path.module: a
 	// slash-separated path relative to that of the root module.
@@ -110,9 +117,6 @@ func (n *Node) sound(parent *Node) *Node {
 	}
 	return &cut
 }
-
-// Constraint returns the version argument of the call as it is written, or empty.
-func (n *Node) Constraint() string { return n.Call.Version }
 
 // Mounted returns the call that leads into the package that the node is in, or nil if the node is
 // next to the root.
@@ -193,12 +197,25 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	if !l.opts.Standalone {
 		diags = diags.Extend(configuredInRoot(root))
 	}
+	if l.opts.Constants == nil {
+		diags = diags.Extend(constantInRoot(root))
+	}
 	diags = diags.Extend(forbiddenInRoot(root))
 	if !l.opts.EphemeralOutputs {
 		diags = diags.Extend(ephemeralOutputs(root))
 	}
-	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}}
-	diags = diags.Extend(f.follow(tree.Root))
+	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}, found: map[mistake]bool{}}
+	known := f.constants(tree.Root)
+	var unknown hcl.Diagnostics
+	if l.opts.Constants != nil {
+		unknown = known.ofRoot()
+		tree.Constants = known.variables
+	}
+	if diags = diags.Extend(unknown); unknown.HasErrors() {
+		tree.Faulty[root] = true // it is not known what it calls
+	} else {
+		diags = diags.Extend(f.follow(known))
+	}
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
 	tree.check()
@@ -218,31 +235,51 @@ type follower struct {
 	tree *Tree
 	seen map[*Directory]bool
 	full bool // that there are too many calls was reported
+
+	found map[mistake]bool // in calls of modules that may be called several times
 }
 
-func (f *follower) follow(caller *Node) hcl.Diagnostics {
+// mistake is a mistake in the arguments of a call.
+type mistake struct {
+	summary, detail string
+	at              hcl.Range
+}
+
+func (f *follower) constants(node *Node) *constants {
+	return &constants{
+		node: node, path: f.tree.Root.Dir, loader: f.Loader, variables: map[string]cty.Value{}, locals: map[string]cty.Value{},
+	}
+}
+
+// follow follows the calls of a module.
+func (f *follower) follow(caller *constants) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, name := range slices.Sorted(maps.Keys(caller.Calls)) {
+	for _, name := range slices.Sorted(maps.Keys(caller.node.Calls)) {
 		if f.full {
 			break
 		}
-		call := caller.Calls[name]
-		if call.Source == "" {
-			continue // the engine reports it
+		call := caller.node.Calls[name]
+		if call.Source == nil {
+			continue // that was reported
 		}
 		diags = diags.Extend(f.followCall(caller, call))
 	}
 	return diags
 }
 
-func (f *follower) followCall(caller *Node, call *Call) hcl.Diagnostics {
-	tree := f.tree
+func (f *follower) followCall(from *constants, call *Call) hcl.Diagnostics {
+	tree, caller := f.tree, from.node
 	if len(tree.Nodes) == maxCalls {
 		f.full = true
 		return hcl.Diagnostics{failure.At(call.SourceRange, "Too many module calls", "The module calls more than %d others, by way of those "+
 			"that it calls. Modules that call another one several times multiply: use for_each or count, whose instances do not count.", maxCalls)}
 	}
-	node, diag := f.target(caller, call)
+	to, diags := from.address(call)
+	if diags.HasErrors() {
+		tree.Faulty[caller.Directory] = true
+		return f.once(diags)
+	}
+	node, diag := f.target(caller, call, to)
 	if diag != nil {
 		tree.Faulty[caller.Directory] = true
 		return hcl.Diagnostics{diag}
@@ -270,7 +307,24 @@ func (f *follower) followCall(caller *Node, call *Call) hcl.Diagnostics {
 	node.Directory = dir
 	node.Place = placeOf(tree.Root, node)
 	tree.Nodes, caller.Children[call.Name] = append(tree.Nodes, node), node
-	return append(diags, f.follow(node)...)
+	known := f.constants(node)
+	if f.opts.Constants != nil {
+		diags = append(diags, f.once(known.ofCall(from))...)
+	}
+	return append(diags, f.follow(known)...)
+}
+
+// once returns the mistakes that were not found in another call of the same module.
+func (f *follower) once(diags hcl.Diagnostics) hcl.Diagnostics {
+	var found hcl.Diagnostics
+	for _, diag := range diags {
+		key := mistake{diag.Summary, diag.Detail, *diag.Subject}
+		if !f.found[key] {
+			f.found[key] = true
+			found = append(found, diag)
+		}
+	}
+	return found
 }
 
 // at returns diagnostics with another subject. The cached ones belong to all callers.
@@ -303,13 +357,18 @@ func configuredInRoot(root *Directory) hcl.Diagnostics {
 	return diags
 }
 
-func forbiddenInRoot(root *Directory) hcl.Diagnostics {
+// constantInRoot reports the constant variables of the module of a component, for a binary.
+func constantInRoot(root *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, at := range root.ConstVariables {
-		diags = diags.Append(failure.At(at, "Constant variables cannot be used here",
-			"The inputs of a component are not known when its module is loaded. Remove the const argument."))
+	for _, variable := range root.constantVariables() {
+		diags = diags.Append(failure.At(*variable.Const, "Constant variables cannot be used here", "The binary gets the values of variables "+
+			"when the component is planned, after the modules are loaded. Use the native engine, or remove the const argument."))
 	}
-	diags = diags.Extend(root.withoutValues()) // but its backend is for users that run the module without a stack
+	return diags
+}
+
+func forbiddenInRoot(root *Directory) hcl.Diagnostics {
+	diags := root.withoutValues() // but its backend is for users that run the module without a stack
 	return diags.Extend(root.withoutWorkspace())
 }
 

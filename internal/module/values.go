@@ -62,11 +62,7 @@ func (d *decoder) variable(block *hcl.Block) {
 			v.Deprecated = message
 		}
 	}
-	var isConst bool
-	d.report(decodeBool(content, "const", &isConst))
-	if isConst {
-		d.dir.ConstVariables = append(d.dir.ConstVariables, content.Attributes["const"].Range)
-	}
+	d.constantVariable(content, v)
 	if attr := content.Attributes["type"]; attr != nil {
 		d.report(decodeType(v.Variable, attr.Expr))
 		d.quotedType(attr.Expr)

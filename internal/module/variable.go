@@ -5,6 +5,8 @@ package module
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
@@ -21,6 +23,10 @@ type Variable struct {
 	*engine.Variable
 	Description string
 	Validations []*Condition
+
+	// Const is the range of the argument const where that is true: the value is known before anything
+	// is planned. It is nil otherwise.
+	Const *hcl.Range
 }
 
 // Refusal is the reason that a variable does not accept a value, for a diagnostic.
@@ -55,6 +61,34 @@ func (v *Variable) Accept(given cty.Value) (cty.Value, *Refusal) {
 		return v.Default.WithSameMarks(converted), nil
 	}
 	return converted, nil
+}
+
+// HasConstants reports whether the module has constant variables.
+func (d *Directory) HasConstants() bool { return len(d.constantVariables()) > 0 }
+
+// constantVariables returns the constant variables of a module, by name.
+func (d *Directory) constantVariables() []*Variable {
+	var found []*Variable
+	for _, name := range slices.Sorted(maps.Keys(d.Variables)) {
+		if variable := d.Variables[name]; variable.Const != nil {
+			found = append(found, variable)
+		}
+	}
+	return found
+}
+
+// constantVariable decodes the argument const of a variable.
+func (d *decoder) constantVariable(content *hcl.BodyContent, v *Variable) {
+	attr := content.Attributes["const"]
+	if attr == nil {
+		return
+	}
+	d.since("1.15", "constant variables", attr.NameRange)
+	var isConst bool
+	d.report(decodeBool(content, "const", &isConst))
+	if v.Const = nil; isConst { // one in an override file replaces the other
+		v.Const = &attr.Range
+	}
 }
 
 func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {

@@ -60,6 +60,10 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
 
+	// Constants returns what the stack gives to the variables of the module in a directory, as far as
+	// it is constants; see [stackconfig.Config.Constants]. Nil gives nothing.
+	Constants func(dir string) map[string]stackconfig.Constant
+
 	// Standalone says that modules are root modules of their own, whose provider blocks configure
 	// their providers; see [Session.RootProviders].
 	Standalone bool
@@ -108,6 +112,9 @@ func New(opts Options) (*Engine, error) {
 	if opts.Shared == nil {
 		opts.Shared = &Shared{}
 	}
+	if opts.Constants == nil {
+		opts.Constants = module.NoConstants
+	}
 	if opts.Working == nil {
 		opts.Working = func(string) {}
 	}
@@ -134,7 +141,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, errors.Join(err, log.Close())
 	}
 	read := module.OptionsOf(e.Info(), stackDir, e.opts.Resolver)
-	read.Files = &e.opts.Shared.Modules
+	read.Files, read.Constants = &e.opts.Shared.Modules, e.opts.Constants
 	if read.Standalone = e.opts.Standalone; read.Standalone { // the module is one for terraform, which plans it otherwise
 		read.EphemeralOutputs, read.ForTofu = false, false
 	}

@@ -5,6 +5,7 @@ package native
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -34,6 +36,9 @@ func (s *Session) Plan(
 	invalid := s.validate(ctx, l)
 	if l.tree == nil || invalid.HasErrors() {
 		return nil, invalid
+	}
+	if changed := changedConstants(l.read, req); changed.HasErrors() {
+		return nil, changed
 	}
 	warnings := s.ofPlans(req.ModuleDir, invalid)
 	dir, moreDiags := s.newDirectory(l, req.Component.String(), req.Inputs)
@@ -76,6 +81,31 @@ func (s *Session) Plan(
 func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	_, described := s.modules.Load(dir)
 	return identity.Without(found, described)
+}
+
+// changedConstants returns the errors about constant variables that get other values than those with
+// which the calls of the modules were followed, as from a program whose stack is another one.
+func changedConstants(tree *module.Tree, req *engine.PlanRequest) hcl.Diagnostics {
+	if req.Mode == engine.Destroy {
+		return nil // of the modules it takes no more than how they destroy what is in the state
+	}
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(tree.Constants)) {
+		given, ok := req.Inputs[name]
+		if !ok {
+			continue
+		}
+		variable := tree.Root.Variables[name]
+		value, refusal := variable.Accept(given)
+		if refusal != nil {
+			continue // evaluating reports it
+		}
+		if value, _ = value.UnmarkDeep(); !value.RawEquals(tree.Constants[name]) {
+			diags = append(diags, failure.At(variable.Range, "Constant variable changed", "The variable %q is constant, and got another value "+
+				"than the one with which the calls of modules were evaluated.", name))
+		}
+	}
+	return diags
 }
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.

@@ -120,7 +120,7 @@ func (w *Work) latchable() (*module.Tree, error) {
 	tree := w.load(w.installedModules())
 	switch {
 	case tree == nil || tree.Module == nil || tree.Cycle || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() ||
-		len(tree.Root.ConstVariables) > 0:
+		tree.Root.HasConstants():
 		return nil, waitFor("its modules cannot be followed")
 	case len(tree.Faulty) > 0:
 		return nil, waitFor("it calls a module that init has not installed")

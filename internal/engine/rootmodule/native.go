@@ -155,7 +155,7 @@ func (w *Work) tryNative(ctx context.Context) (session *native.Session, missing 
 // packages of providers known to the session.
 func (w *Work) suits(ctx context.Context, session *native.Session) (suits, missing bool) {
 	tree, diags := session.Tree(w.opts.Dir)
-	if tree == nil || len(tree.Root.Backends) > 0 {
+	if tree == nil || len(tree.Root.Backends) > 0 || tree.Root.HasConstants() {
 		return false, false
 	}
 	for _, dir := range tree.Directories() {
@@ -167,7 +167,7 @@ func (w *Work) suits(ctx context.Context, session *native.Session) (suits, missi
 		return false, len(tree.Faulty) > 0
 	}
 	for _, node := range tree.Nodes {
-		if node.Version != "" && !isAllowed(node.Version, node.Constraint()) {
+		if node.Version != "" && !isAllowed(node.Version, node.Constraint) {
 			return false, true
 		}
 	}

@@ -175,11 +175,10 @@ func foreignCall(tree *module.Node, end module.MoveEnd) string {
 		steps = steps[:len(steps)-1]
 	}
 	for i, step := range steps {
-		call := tree.Calls[step.Name]
-		if tree = tree.Children[step.Name]; tree == nil || call == nil {
+		if tree = tree.Children[step.Name]; tree == nil {
 			return ""
 		}
-		if !call.IsLocal() {
+		if tree.Mount != "" {
 			return endString(module.MoveEnd{Module: steps[:i+1]})
 		}
 	}

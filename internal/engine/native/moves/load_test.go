@@ -74,10 +74,13 @@ func (root *tree) load(t *testing.T, modules map[string][][]string, name, path s
 		case "module":
 			loaded.Calls[fields[1]] = &module.Call{
 				Name:   fields[1],
-				Source: source(fields[2]),
 				Repeat: root.repeat(t, path+"module."+fields[1], fields[3:]),
 			}
-			loaded.Children[fields[1]] = root.load(t, modules, fields[2], path+"module."+fields[1]+".")
+			called := root.load(t, modules, fields[2], path+"module."+fields[1]+".")
+			if strings.Contains(fields[2], ":") {
+				called.Mount = fields[1] // of another source package
+			}
+			loaded.Children[fields[1]] = called
 		case "moved":
 			loaded.Moved = append(loaded.Moved, &module.Moved{From: end(t, fields[1]), To: end(t, fields[2]), Range: at})
 		case "removed":

@@ -20,9 +20,6 @@ import (
 // feature and place.
 func Unsupported(tree *module.Node) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
-	if tree.Parent != nil {
-		diags = append(diags, onlyInRoots(tree)...)
-	}
 	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
 		if r := tree.Resources[addr]; addr.Mode == stackaddrs.DataResource &&
 			addr.Type == "terraform_remote_state" && r.ProviderAddr.IsBuiltin() {
@@ -31,17 +28,6 @@ func Unsupported(tree *module.Node) hcl.Diagnostics {
 	}
 	for _, name := range slices.Sorted(maps.Keys(tree.Children)) {
 		diags = append(diags, Unsupported(tree.Children[name])...)
-	}
-	return diags
-}
-
-// onlyInRoots returns the errors about blocks that newer versions of terraform have in called
-// modules, too.
-func onlyInRoots(tree *module.Node) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	for _, at := range tree.ConstVariables {
-		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the "+
-			"argument const."))
 	}
 	return diags
 }
