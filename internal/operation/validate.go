@@ -118,7 +118,7 @@ func (c checks) sources(ctx context.Context) hcl.Diagnostics {
 // outsideUnsupported returns the diagnostics that are not about modules for other versions of the
 // engine, with those that they call: a mistake in one may be none with the version that it is for.
 func (c checks) outsideUnsupported(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
-	loader := c.stack.sources.Loader(engine.Info{}, c.stack.env.Dir, c.config.Resolver)
+	loader := c.stack.sources.Loader(engine.Info{}, c.config, c.config.Resolver)
 	inside := map[string]bool{}
 	for _, dir := range c.config.ModuleDirs() {
 		if !c.stack.opened.session.Abilities().Preparer.Unsupported(ctx, []string{dir}).HasErrors() {

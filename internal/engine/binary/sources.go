@@ -35,6 +35,8 @@ type SourceOptions struct {
 	Resolver   stackconfig.Resolver // as in [Options]
 	RunsDir    string               // as in [Options]
 	Parsed     *module.Files        // that were parsed already; nil for none
+
+	Constants func(dir string) map[string]stackconfig.Constant // of the stack, for an engine that has them; nil for none
 }
 
 var (
@@ -48,6 +50,9 @@ func NewSourceSession(opts SourceOptions) *SourceSession {
 	read := module.OptionsOf(opts.Info, opts.StackDir, opts.Resolver)
 	if read.Files = opts.Parsed; opts.AnyVersion {
 		read.Terraform = ""
+	}
+	if read.Constants != nil && opts.Constants != nil {
+		read.Constants = opts.Constants
 	}
 	return &SourceSession{info: opts.Info, modules: module.NewLoader(read), runsDir: opts.RunsDir}
 }

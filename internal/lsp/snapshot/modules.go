@@ -38,9 +38,9 @@ type modules struct {
 }
 
 // current returns the modules as they are now.
-func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map[string][]byte, opened *operation.Stack) *moduleSet {
+func (m *modules) current(config *stackconfig.Config, buffers map[string][]byte, opened *operation.Stack) *moduleSet {
 	buffers = moduleBuffers(buffers)
-	if m.now != nil && sameTexts(m.now.buffers, buffers) {
+	if m.now != nil && sameTexts(m.now.buffers, buffers) && m.now.hasConstants(config) {
 		if time.Since(m.checked) < checkModules {
 			return m.now
 		}
@@ -51,10 +51,12 @@ func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map
 	if m.renewed++; m.files == nil || m.renewed%renewParsed == 0 {
 		m.files = &module.Files{}
 	}
-	options := module.OptionsOf(engine.Info{Name: opened.Engines().Last().Name}, dir, resolver) // its version may have changed since
-	options.Files, options.Buffers = m.files, buffers
-	m.now, m.checked = &moduleSet{buffers: buffers, loader: module.NewLoader(options)}, time.Now()
-	m.now.mu.stamps = map[string]string{}
+	m.now, m.checked = &moduleSet{buffers: buffers}, time.Now()
+	m.now.mu.stamps, m.now.mu.constants = map[string]string{}, map[string]map[string]stackconfig.Constant{}
+	engineName := opened.Engines().Last().Name
+	options := module.OptionsOf(engine.Info{Name: engineName}, config.Root.Dir, config.Resolver).Of(config) // its version may have changed since
+	options.Files, options.Buffers, options.Constants = m.files, buffers, m.now.noting(options.Constants)
+	m.now.loader = module.NewLoader(options)
 	return m.now
 }
 
@@ -80,8 +82,39 @@ type moduleSet struct {
 
 	mu struct {
 		sync.Mutex
-		stamps map[string]string // of the directories that were read
+		stamps    map[string]string                          // of the directories that were read
+		constants map[string]map[string]stackconfig.Constant // of those that have asked for them
 	}
+}
+
+// noting returns a function that notes which constants the modules depend on.
+func (m *moduleSet) noting(constants func(dir string) map[string]stackconfig.Constant) func(dir string) map[string]stackconfig.Constant {
+	if constants == nil {
+		return nil
+	}
+	return func(dir string) map[string]stackconfig.Constant {
+		found := constants(dir)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.mu.constants[dir] = found
+		return found
+	}
+}
+
+// hasConstants reports whether a configuration gives the modules the constants that they had.
+func (m *moduleSet) hasConstants(config *stackconfig.Config) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.mu.constants) == 0 {
+		return true // as in nearly all stacks
+	}
+	given := config.Constants()
+	for dir, known := range m.mu.constants {
+		if !maps.EqualFunc(known, given[dir], stackconfig.Constant.Equal) {
+			return false
+		}
+	}
+	return true
 }
 
 // load returns the module in a directory.

@@ -199,6 +199,37 @@ func TestModules(t *testing.T) {
 	}
 }
 
+func TestConstantsOfModules(t *testing.T) {
+	dir := write(t, `
+-- main.tfcomponent.hcl --
+component "net" {
+  source = "./net"
+  inputs = { which = "one" }
+}
+locals {
+  which = "one"
+}
+-- net/main.tf --
+variable "which" {
+  type  = string
+  const = true
+}
+module "child" { source = "./${var.which}" }
+-- net/one/main.tf --
+locals {}
+`)
+	w := NewWorkspace(Options{})
+	stack := filepath.Join(dir, "main.tfcomponent.hcl")
+	check(t, w.Stack(stack))
+	text := string(w.Stack(stack).Text(stack).Bytes())
+	w.Edit(stack, []byte(strings.Replace(text, `"one"`, `"two"`, 1)))
+	check(t, w.Stack(stack), "net/main.tf:5 No module at this source")
+	w.Edit(stack, []byte(strings.Replace(text, `"one"`, "local.which", 1)))
+	check(t, w.Stack(stack), "main.tfcomponent.hcl:3 Constant variable needs a constant")
+	w.Edit(stack, []byte(text))
+	check(t, w.Stack(stack))
+}
+
 func TestStacks(t *testing.T) {
 	dir := write(t, twoStacks+"-- .hidden/x.tfcomponent.hcl --\n-- cairn.workspace.hcl --\n")
 	w := NewWorkspace(Options{})

@@ -99,7 +99,7 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	if s.checkModules.Swap(false) {
 		s.build.modules.checked, s.build.providers.checked = time.Time{}, time.Time{}
 	}
-	snap.modules = s.build.modules.current(s.dir, resolver, buffers, opened)
+	snap.modules = s.build.modules.current(config, buffers, opened)
 	snap.providers = s.build.providers.current(opened)
 	snap.asked = s.asked.now()
 	snap.state = s.build.state.current(opened)

@@ -40,7 +40,7 @@ func (s *Stack) openNative() (engine.Engine, error) {
 	s.noteLog()
 	opened, err := native.New(native.Options{
 		WorkDir: s.env.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.sources.Resolver(), Environ: s.env.Environ, Dir: s.env.Dir,
-		Shared:       &s.shared.Native,
+		Shared: &s.shared.Native, Constants: s.sources.Constants,
 		MaxProcesses: cmp.Or(read.ProviderProcesses, defaultProviderProcesses),
 		Working:      func(what string) { s.env.Notify.Send(notice.Working{What: what}) },
 		Fetching:     s.Observe(),

@@ -74,7 +74,7 @@ func (s *Stack) noteLog() {
 // Sources returns a session that reads modules as the engine does that was found, and starts no
 // process.
 func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
-	opts := binary.SourceOptions{StackDir: s.env.Dir, Resolver: resolver, Parsed: &s.shared.Binary.Modules}
+	opts := binary.SourceOptions{StackDir: s.env.Dir, Resolver: resolver, Constants: s.sources.Constants, Parsed: &s.shared.Binary.Modules}
 	if runs, err := s.sources.RunsDir(); err == nil { // else work on the state reports it
 		opts.RunsDir = runs
 	}

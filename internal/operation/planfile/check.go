@@ -168,7 +168,7 @@ func stackIdentity(dir string) string {
 // them.
 func configFiles(target Target, info engine.Info) (stackplan.ConfigFiles, error) {
 	config := target.Config
-	opts := module.OptionsOf(info, config.Root.Dir, config.Resolver)
+	opts := module.OptionsOf(info, config.Root.Dir, config.Resolver).Of(config)
 	opts.Files = target.Modules
 	loader := module.NewLoader(opts)
 	var dirs []string

@@ -32,7 +32,7 @@ func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	t := trees{loader: module.NewLoader(module.OptionsOf(s.engines.Reader(ctx), config.Root.Dir, config.Resolver))}
+	t := trees{loader: module.NewLoader(module.OptionsOf(s.engines.Reader(ctx), config.Root.Dir, config.Resolver).Of(config))}
 	tree := t.ofStack("", config.Root)
 	return tree, diags.Extend(t.diags)
 }

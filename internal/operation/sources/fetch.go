@@ -86,7 +86,7 @@ func notSaved(err error) hcl.Diagnostics {
 // used. Other mistakes of modules are left to the commands that need them right. Modules for other
 // versions of the engine are said first and alone.
 func (s *Sources) resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, req FetchRequest) hcl.Diagnostics {
-	loader := s.Loader(req.Reader, config.Root.Dir, resolver)
+	loader := s.Loader(req.Reader, config, resolver)
 	var diags, unsupported hcl.Diagnostics
 	for _, dir := range config.ModuleDirs() {
 		tree, moreDiags := loader.Load(dir)
@@ -105,9 +105,9 @@ func (s *Sources) resolveModules(config *stackconfig.Config, resolver stackconfi
 	return diags
 }
 
-// Loader returns a reader of modules as an engine reads them.
-func (s *Sources) Loader(reader engine.Info, dir string, resolver stackconfig.Resolver) *module.Loader {
-	opts := module.OptionsOf(reader, dir, resolver)
+// Loader returns a reader of the modules of a stack as an engine reads them.
+func (s *Sources) Loader(reader engine.Info, config *stackconfig.Config, resolver stackconfig.Resolver) *module.Loader {
+	opts := module.OptionsOf(reader, config.Root.Dir, resolver).Of(config)
 	opts.Files = s.opts.Modules
 	return module.NewLoader(opts)
 }

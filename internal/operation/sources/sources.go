@@ -16,6 +16,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -61,12 +62,14 @@ type Options struct {
 
 // read has the contents of the files that were read.
 type read struct {
-	config  *stackconfig.Config
-	diags   hcl.Diagnostics
-	loaded  bool
-	files   *declared.Files // nil until deployment files are read
-	bundle  *bundle.Bundle  // nil until source packages are needed
-	fetcher *bundle.Fetcher // set while they are fetched
+	config *stackconfig.Config
+	diags  hcl.Diagnostics
+	loaded bool
+	files  *declared.Files // nil until deployment files are read
+	bundle *bundle.Bundle  // nil until source packages are needed
+
+	constants func() map[string]map[string]stackconfig.Constant // of the configuration, once it is loaded
+	fetcher   *bundle.Fetcher                                   // set while they are fetched
 }
 
 // Open returns the files of a stack. Nothing is read yet.
@@ -74,6 +77,7 @@ func Open(e *env.Env, opts Options) *Sources {
 	s := &Sources{env: e, opts: opts, read: &read{}}
 	if like := opts.Like; like != nil {
 		s.read.config, s.read.diags, s.read.loaded, s.read.files = like.read.config, like.read.diags, like.read.loaded, like.read.files
+		s.read.constants = like.read.constants
 	}
 	return s
 }
@@ -103,6 +107,19 @@ func (s *Sources) load(resolver stackconfig.Resolver) {
 		}
 	}
 	s.read.config, s.read.diags, s.read.loaded = config, diags, true
+	s.read.constants = sync.OnceValue(func() map[string]map[string]stackconfig.Constant {
+		if config == nil {
+			return nil
+		}
+		return config.Constants()
+	})
+}
+
+// Constants returns the arguments that components give to the module in a directory, as far as they
+// are constants. It is safe for concurrent use once the configuration is loaded.
+func (s *Sources) Constants(dir string) map[string]stackconfig.Constant {
+	s.Config() //nolint:errcheck // whoever plans reports them
+	return s.read.constants()[dir]
 }
 
 // checkPlace reports a directory without configuration, of which only a user has said that it is

@@ -82,7 +82,7 @@ func (m *migrator) migrate(
 		Config:      runtime.Config,
 		Resources:   mapping.GetResourceAddressMap(),
 		ModuleCalls: mapping.GetModuleAddressMap(),
-		Load:        module.NewLoader(module.OptionsOf(session.Info(), m.config.sources.Dir(), m.config.sources)).Load,
+		Load:        module.NewLoader(module.OptionsOf(session.Info(), m.config.sources.Dir(), m.config.sources).Of(runtime.Config)).Load,
 		Requires:    stackruntime.Inspect(stackruntime.InspectRequest{Options: runtime}).ComponentGraph(ctx),
 		HasType: func(provider stackaddrs.Provider, resource stackaddrs.Resource) (bool, error) {
 			describer := session.Abilities().Types
