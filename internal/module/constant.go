@@ -191,7 +191,7 @@ func (c *constants) ofRoot() hcl.Diagnostics {
 					"it may decide which modules this one calls. Another component of the same module gives it another value, at %s. Let one of "+
 					"the components use a module of its own that calls this one.", variable.Name, constant.Other))
 			case !value.IsWhollyKnown():
-				diags = append(diags, failure.At(constant.Range, "Constant variable needs a constant", "The variable %q of the module is constant: "+
+				diags = append(diags, failure.At(constant.Range, "Unknown value of constant variable", "The variable %q of the module is constant: "+
 					"its value is needed before anything is planned. Write it here without references and function calls.", variable.Name))
 				continue
 			case value.IsNull() && !variable.Required():
@@ -226,7 +226,7 @@ func (c *constants) ofCall(caller *constants) hcl.Diagnostics {
 			continue
 		}
 		if !value.IsWhollyKnown() {
-			diags = append(diags, failure.At(expr.Range(), "Constant variable needs a constant", "The variable %q of the called module is "+
+			diags = append(diags, failure.At(expr.Range(), "Unknown value of constant variable", "The variable %q of the called module is "+
 				"constant: its value is needed before anything is planned, when only constant variables are known, those with const = true. "+
 				"This value depends on something else.", variable.Name))
 			continue

@@ -32,8 +32,8 @@ type Variable struct {
 // Refusal is the reason that a variable does not accept a value, for a diagnostic.
 type Refusal struct{ Summary, Detail string }
 
-// Accept returns a value that was given to the variable, or [cty.NilVal] if none was, as expressions
-// in the module see it.
+// Accept returns a value that was given to the variable, or [cty.NilVal] if none was, as
+// expressions in the module see it.
 func (v *Variable) Accept(given cty.Value) (cty.Value, *Refusal) {
 	if given == cty.NilVal {
 		if v.Required() {

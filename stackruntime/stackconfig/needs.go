@@ -34,8 +34,8 @@ func (c *Config) ModuleDirs() []string {
 	return slices.Sorted(maps.Keys(dirs))
 }
 
-// Constant is the argument that a component gives to a variable of its module, as far as it is known
-// without evaluating the stack.
+// Constant is the argument that a component gives to a variable of its module, as far as it is
+// known without evaluating the stack.
 type Constant struct {
 	Value cty.Value // unknown if it refers to something
 	Range hcl.Range

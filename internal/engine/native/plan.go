@@ -83,8 +83,8 @@ func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	return identity.Without(found, described)
 }
 
-// changedConstants returns the errors about constant variables that get other values than those with
-// which the calls of the modules were followed, as from a program whose stack is another one.
+// changedConstants returns the errors about constant variables that get other values than those
+// with which the calls of the modules were followed, as from a program whose stack is another one.
 func changedConstants(tree *module.Tree, req *engine.PlanRequest) hcl.Diagnostics {
 	if req.Mode == engine.Destroy {
 		return nil // of the modules it takes no more than how they destroy what is in the state

@@ -53,8 +53,8 @@ func (m *modules) current(config *stackconfig.Config, buffers map[string][]byte,
 	}
 	m.now, m.checked = &moduleSet{buffers: buffers}, time.Now()
 	m.now.mu.stamps, m.now.mu.constants = map[string]string{}, map[string]map[string]stackconfig.Constant{}
-	engineName := opened.Engines().Last().Name
-	options := module.OptionsOf(engine.Info{Name: engineName}, config.Root.Dir, config.Resolver).Of(config) // its version may have changed since
+	engineName := opened.Engines().Last().Name // its version may have changed since
+	options := module.OptionsOf(engine.Info{Name: engineName}, config.Root.Dir, config.Resolver).Of(config)
 	options.Files, options.Buffers, options.Constants = m.files, buffers, m.now.noting(options.Constants)
 	m.now.loader = module.NewLoader(options)
 	return m.now

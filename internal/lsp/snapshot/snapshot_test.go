@@ -225,7 +225,7 @@ locals {}
 	w.Edit(stack, []byte(strings.Replace(text, `"one"`, `"two"`, 1)))
 	check(t, w.Stack(stack), "net/main.tf:5 No module at this source")
 	w.Edit(stack, []byte(strings.Replace(text, `"one"`, "local.which", 1)))
-	check(t, w.Stack(stack), "main.tfcomponent.hcl:3 Constant variable needs a constant")
+	check(t, w.Stack(stack), "main.tfcomponent.hcl:3 Unknown value of constant variable")
 	w.Edit(stack, []byte(text))
 	check(t, w.Stack(stack))
 }
