@@ -108,7 +108,7 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 	if why == nil {
 		return made
 	}
-	if made.reason.Code == engine.ReasonTofu { // terraform would take the module for another one; rule A3 for tofu
+	if made.reason.Code == engine.ReasonTofu { // rule A5, and for tofu rule A3
 		return &choice{diags: hcl.Diagnostics{unknownState(why, "The module is for tofu. "+wholeStack, nil)}}
 	}
 	binary, err := s.binary(ctx)

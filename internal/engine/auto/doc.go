@@ -18,4 +18,6 @@
 //	    the binary is tofu, and needed for one component, it does all.
 //	A4. The session works on as many components at the same time as it was opened for, whichever
 //	    engine does them (rule E6 of package engine).
+//	A5. A module that is for tofu, or calls one that is, is done by the native engine or by tofu.
+//	    terraform does not read all of it, and so would take it for another module.
 package auto
