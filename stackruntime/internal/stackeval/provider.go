@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
@@ -229,7 +229,7 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 		return expr.Placeholder(cty.DynamicPseudoType), diags
 	}
 	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
-	if err := conversion.CheckFinite(value); err != nil && !diags.HasErrors() {
+	if err := bounds.CheckFinite(value); err != nil && !diags.HasErrors() {
 		diags = diags.Append(failure.At(p.decl.Range, "Unsuitable provider argument",
 			"The configuration of %s cannot be used: %s.", p.addr, marks.DescribeError(value, err)))
 	}
