@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -141,6 +142,13 @@ func (o *Output) exposes(result Result) *hcl.Diagnostic {
 				"expression.", o.config.Name))
 		diag.Subject = o.config.Range.Ptr() // as in terraform: the mistake may be in the declaration
 		return diag
+	}
+	if o.module.call != nil {
+		return nil
+	}
+	if err := bounds.CheckFinite(result.Value); err != nil {
+		return result.Error("Infinite number",
+			fmt.Sprintf("The value of output %q cannot be stored: %s.", o.config.Name, marks.DescribeError(result.Value, err)))
 	}
 	return nil
 }

@@ -5,12 +5,15 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -34,7 +37,7 @@ func (rt *Runtime) Evaluate(ctx context.Context, t *Target) (cty.Value, bool) {
 	}
 	value = t.module().Used(value, t.rangeOf)
 	ephemeral := t.Action == nil && t.Addr.Resource.Mode == stackaddrs.EphemeralResource
-	return value, ephemeral || rt.withoutEphemeral(t, value)
+	return value, ephemeral || rt.withoutEphemeral(t, value) && rt.finite(t, value)
 }
 
 // rangeOf returns where in the target's block a part of its configuration is.
@@ -70,6 +73,17 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 		ok = rt.Eval.Diagnostics.Add(diag)
 	}
 	return ok
+}
+
+// finite reports infinite numbers, which no plan and no state can have.
+func (rt *Runtime) finite(t *Target, value cty.Value) bool {
+	err := bounds.CheckFinite(value)
+	at, ok := errors.AsType[cty.PathError](err)
+	if !ok {
+		return true
+	}
+	return rt.Eval.Diagnostics.AddTo(t.Address, failure.At(t.rangeOf(at.Path), "Infinite number", "The configuration cannot be stored: %s.",
+		marks.DescribeError(value, err)))
 }
 
 // kept returns the sensitive paths of a configuration that apply to the object made of it: those
