@@ -4,8 +4,14 @@
 package module
 
 import (
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
 )
+
+// BackendBlocks are the types of blocks in a terraform block that say where the state is kept. No
+// released version of terraform has state_store.
+var BackendBlocks = []string{"backend", "cloud", "state_store"}
 
 var (
 	terraformSchema = &hcl.BodySchema{
@@ -14,6 +20,7 @@ var (
 			{Type: "backend", LabelNames: []string{"type"}},
 			{Type: "cloud"},
 			{Type: "encryption"},
+			{Type: "state_store", LabelNames: []string{"type"}},
 			{Type: "required_providers"},
 			{Type: "provider_meta", LabelNames: []string{"provider"}},
 		},
@@ -34,14 +41,14 @@ func (d *decoder) terraform(block *hcl.Block) {
 		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
 	}
 	for _, nested := range content.Blocks {
-		switch nested.Type {
-		case "backend", "cloud":
+		switch {
+		case slices.Contains(BackendBlocks, nested.Type):
 			d.backend(nested)
-		case "encryption":
+		case nested.Type == "encryption":
 			d.encryption(nested)
-		case "required_providers":
+		case nested.Type == "required_providers":
 			d.requirements(nested)
-		case "provider_meta":
+		case nested.Type == "provider_meta":
 			d.providerMeta(nested)
 		}
 	}
@@ -60,8 +67,8 @@ func (d *decoder) backend(block *hcl.Block) {
 	const id = "backend"
 	d.dir.Backends = append(d.dir.Backends, block)
 	if first, found := d.declared[id]; found && !d.override {
-		d.problem(block.DefRange, "Duplicate backend", "There can be one backend or cloud block in a module, and there is one at "+
-			first.String()+".")
+		d.problem(block.DefRange, "Duplicate backend", "There can be one backend, cloud or state_store block in a module, and "+
+			"there is one at "+first.String()+".")
 		return
 	}
 	d.declared[id] = block.DefRange

@@ -69,7 +69,7 @@ type Directory struct {
 	// have not.
 	WorkspaceUses []hcl.Range
 
-	// Backends are the backend and cloud blocks.
+	// Backends are the backend, cloud and state_store blocks.
 	Backends []*hcl.Block
 
 	// Versions are the constraints on the version of terraform or tofu.

@@ -62,6 +62,7 @@ var blockCases = map[string]blockCase{
 		"backend":            "backend \"local\" {}",
 		"cloud":              "cloud {}",
 		"encryption":         "encryption {}",
+		"state_store":        "state_store \"fake_dir\" {\n  provider \"fake\" {}\n}",
 		"required_providers": "required_providers {\n  fake = {\n    source = \"a/fake\"\n  }\n}",
 		"provider_meta":      "provider_meta \"fake\" {\n  x = 1\n}",
 	}},

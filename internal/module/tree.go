@@ -406,7 +406,7 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 			"This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a version that "+
 				"takes its provider configurations from its caller."))
 	}
-	diags = diags.Extend(dir.WithoutBackends("cloud")) // of a backend, terraform says so itself
+	diags = diags.Extend(dir.WithoutBackends("cloud")) // of the others, terraform says so itself
 	return diags.Extend(dir.withoutWorkspace())
 }
 
@@ -441,7 +441,7 @@ func (t *Tree) check() {
 	for _, dir := range t.Directories() {
 		t.strict = append(t.strict, dir.strict...)
 		if dir != t.Root.Directory { // in the root, loading has reported them
-			t.strict = append(t.strict, dir.WithoutBackends("backend")...)
+			t.strict = append(t.strict, dir.WithoutBackends("backend", "state_store")...)
 		}
 	}
 	t.strict = append(t.strict, deprecatedOutputs(t.Root.Directory)...)

@@ -29,8 +29,9 @@ var (
 		"provisioner": "It belongs in a resource, in the .tf files of a module.",
 		"terraform": `A stack requires its providers by a required_providers block at the top level. ` +
 			`Where its state is kept, and which engine runs it, is configured outside of it.`,
-		"backend": keptState,
-		"cloud":   keptState,
+		"backend":     keptState,
+		"cloud":       keptState,
+		"state_store": keptState,
 
 		"deployment":              ofDeployments,
 		"deployment_group":        ofDeployments,

@@ -20,6 +20,7 @@ func TestMisplacedBlocks(t *testing.T) {
 		"terraform":        {`terraform {}`, "required_providers block"},
 		"backend":          {`backend "s3" {}`, "kept in one place"},
 		"cloud":            {`cloud {}`, "configured outside of the stack"},
+		"state_store":      {`state_store "x" {}`, "configured outside of the stack"},
 		"import":           {`import {}`, "can be made that of a component"},
 		"check":            {`check "x" {}`, "validation block"},
 		"deployment":       {`deployment "x" {}`, "*.tfdeploy.hcl"},

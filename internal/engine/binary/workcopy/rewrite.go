@@ -4,6 +4,7 @@
 package workcopy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -82,7 +83,7 @@ func (r *rewriter) concerns(file *module.File, inRoot bool) bool {
 	if !inRoot {
 		return false
 	}
-	if strings.Contains(source, "backend") || strings.Contains(source, "cloud") {
+	if slices.ContainsFunc(module.BackendBlocks, func(block string) bool { return strings.Contains(source, block) }) {
 		return true
 	}
 	for name := range r.latched {
@@ -110,7 +111,7 @@ func (r *rewriter) native(file *module.File, body *hclsyntax.Body, inRoot bool) 
 		switch {
 		case block.Type == "terraform":
 			for _, nested := range block.Body.Blocks {
-				if nested.Type == "backend" || nested.Type == "cloud" {
+				if slices.Contains(module.BackendBlocks, nested.Type) {
 					blank(root[nested.Range().Start.Byte:nested.Range().End.Byte])
 				}
 			}

@@ -194,7 +194,7 @@ func (j *jsonRewriter) property(path []string, expressions bool) error {
 	}
 	name, _ := token.(string)
 	remove := j.inRoot && len(path) == 1 &&
-		(path[0] == "variable" && j.latched[name] || path[0] == "terraform" && (name == "backend" || name == "cloud"))
+		(path[0] == "variable" && j.latched[name] || path[0] == "terraform" && slices.Contains(module.BackendBlocks, name))
 	if expressions && !remove {
 		j.text(nil, name, start)
 	}

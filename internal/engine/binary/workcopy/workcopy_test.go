@@ -96,6 +96,7 @@ func TestRewriteReferences(t *testing.T) {
 			absolute("core::abspath("+absolute("\"x\"")+")") + ")\n}"},
 		"variable": {"variable \"v\" {\n  type = string\n}\nlocals {}", "              \n               \n \nlocals {}"},
 		"backend":  {"terraform {\n  backend \"s3\" {\n    a = var.v\n  }\n}", "terraform {\n                \n             \n   \n}"},
+		"store":    {"terraform {\n  state_store \"s\" {}\n}", "terraform {\n                    \n}"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
