@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 func document(t *testing.T, doc any) string {
@@ -187,6 +188,30 @@ func TestState(t *testing.T) {
 		t.Fatal(err)
 	}
 	viewtest.Golden(t, "state.json", document(t, doc))
+}
+
+// Only an object that has an identity shows one, with its version.
+func TestStateOfIdentity(t *testing.T) {
+	state := viewtest.State(t)
+	net := viewtest.Instance(t, "component.net")
+	state.Components = map[stackaddrs.AbsComponentInstance]*stackstate.Component{net: {
+		Addr: net,
+		Module: engine.State(`{"version":4,"resources":[{"mode":"managed","type":"thing","name":"r",` +
+			`"provider":"provider[\"registry.terraform.io/example/thing\"]","instances":[` +
+			`{"index_key":0,"attributes":{},"identity_schema_version":0,"identity":{"id":"x"}},` +
+			`{"index_key":1,"attributes":{},"identity_schema_version":0}]}]}`),
+	}}
+	doc, err := NewState(state, Version{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resources := doc.Components[0].Resources
+	if got := resources[0]; string(got.Identity) != `{"id":"x"}` || got.IdentitySchemaVersion == nil || *got.IdentitySchemaVersion != 0 {
+		t.Errorf("%s: identity %s of version %v", got.Address, got.Identity, got.IdentitySchemaVersion)
+	}
+	if got := resources[1]; got.Identity != nil || got.IdentitySchemaVersion != nil {
+		t.Errorf("%s: identity %s of version %v, want none", got.Address, got.Identity, got.IdentitySchemaVersion)
+	}
 }
 
 func TestStateThatCannotBeRead(t *testing.T) {

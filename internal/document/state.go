@@ -65,6 +65,10 @@ type StateResource struct {
 	DependsOn       []string       `json:"depends_on"`
 	Deposed         string         `json:"deposed,omitempty"`
 	Tainted         bool           `json:"tainted,omitempty"`
+
+	// Both are absent if the object has no identity.
+	Identity              json.RawMessage `json:"identity,omitempty"`
+	IdentitySchemaVersion *uint64         `json:"identity_schema_version,omitempty"`
 }
 
 // Version reports which of the stored states one is.
@@ -140,14 +144,18 @@ func newStateResource(object tfstate.Object) (StateResource, error) {
 	if err != nil {
 		return StateResource{}, err
 	}
-	return StateResource{
+	resource := StateResource{
 		Address: object.Addr.String(), Mode: object.Addr.Resource.Mode.String(), Type: object.Addr.Resource.Type, Name: object.Addr.Resource.Name,
 		Index:        keyJSON(object.Addr.Key),
 		ProviderName: object.ProviderName(), SchemaVersion: object.SchemaVersion,
 		Values: attributes.Values, SensitiveValues: attributes.Sensitive,
 		DependsOn: append([]string{}, object.Dependencies...),
-		Deposed:   string(object.Deposed), Tainted: object.Tainted,
-	}, nil
+		Deposed:   string(object.Deposed), Tainted: object.Tainted, Identity: object.Identity,
+	}
+	if len(object.Identity) > 0 {
+		resource.IdentitySchemaVersion = &object.IdentityVersion
+	}
+	return resource, nil
 }
 
 // NewOutputs returns the document of output values: a map by their names.

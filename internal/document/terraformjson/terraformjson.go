@@ -89,8 +89,8 @@ func camelCase(text string) string {
 func change(c *engine.Change) *tfjson.Change {
 	out := &tfjson.Change{
 		GeneratedConfig: c.GeneratedConfig,
-		BeforeIdentity:  Value(c.BeforeIdentity),
-		AfterIdentity:   Value(c.AfterIdentity),
+		BeforeIdentity:  identity(c.BeforeIdentity),
+		AfterIdentity:   identity(c.AfterIdentity),
 	}
 	for action := range strings.SplitSeq(string(c.Action), "/") {
 		out.Actions = append(out.Actions, tfjson.Action(action))
@@ -113,6 +113,15 @@ func change(c *engine.Change) *tfjson.Change {
 		out.ReplacePaths = append(out.ReplacePaths, Path(path))
 	}
 	return out
+}
+
+// identity writes the identity of an object. As in terraform, there is none until all of it is
+// known.
+func identity(v cty.Value) any {
+	if v == cty.NilVal || !isWhollyKnown(v) {
+		return nil
+	}
+	return Value(v)
 }
 
 // Path writes a path as a list of names and indexes.

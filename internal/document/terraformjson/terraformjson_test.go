@@ -78,6 +78,7 @@ func TestResourceChange(t *testing.T) {
 				Addr: addr(t, "t.r"), Action: engine.ActionNoOp, Before: cty.EmptyObjectVal, After: cty.EmptyObjectVal, GeneratedConfig: "resource",
 				Importing:      &engine.Importing{Identity: object(map[string]cty.Value{"id": text("i")})},
 				BeforeIdentity: object(map[string]cty.Value{"id": text("i")}),
+				AfterIdentity:  object(map[string]cty.Value{"id": cty.UnknownVal(cty.String), "region": text("r")}), // not yet one
 			},
 			`{"address":"t.r","mode":"managed","type":"t","name":"r","change":{"actions":["no-op"],"before":{},"after":{},"after_unknown":{},` +
 				`"before_sensitive":{},"after_sensitive":{},"importing":{"identity":{"id":"i"}},"generated_config":"resource","before_identity":{"id":"i"}}}`,
