@@ -64,6 +64,7 @@ func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
 		r.DependsOn = d.dependsOn(attr)
 	}
 	d.resourceBlocks(content, block, r)
+	d.newerBlocks(r, rest)
 	d.resourceBody(rest, d.nested(content, block, &r.Repeat), block, r)
 	return r
 }
@@ -86,6 +87,22 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, block *hcl.Block, r
 			if r.Addr.Mode == stackaddrs.DataResource {
 				d.dir.DataProviders[used] = true
 			}
+		}
+	}
+}
+
+// storeSchema has what terraform_data has since terraform 1.16 only.
+var storeSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "store"}, {Type: "dynamic", LabelNames: []string{"type"}}}}
+
+// newerBlocks notes the blocks of terraform_data that older versions of terraform do not have.
+func (d *decoder) newerBlocks(r *Resource, body hcl.Body) {
+	if r.Addr.Mode != stackaddrs.ManagedResource || r.Addr.Type != "terraform_data" {
+		return
+	}
+	content, _, _ := body.PartialContent(storeSchema) //nolint:errcheck // decoding it by the schema of the provider reports them
+	for _, block := range content.Blocks {
+		if block.Type == "store" || block.Labels[0] == "store" {
+			d.since("1.16", "the block store of terraform_data", block.DefRange)
 		}
 	}
 }

@@ -200,7 +200,7 @@ var blockCases = map[string]blockCase{
 var notBlocks = []string{
 	"resourceArguments", // of resourceSchemas
 	"providerSchema",    // of blocks that are errors in modules of components
-
+	"storeSchema",       // of a provider's schema
 }
 
 func resourceParts(more ...string) map[string]string {

@@ -21,9 +21,9 @@ type Attributes struct {
 	Sensitive map[string]any // true where a value is sensitive
 }
 
-// Decode reads the attributes of an object. It knows no schema: attributes that
-// can hold any type, which a state document keeps together with their type, are
-// recognized by their form.
+// Decode reads the attributes of an object. It knows no schema, but for the block store of
+// terraform_data: attributes that can hold any type, which a state document keeps together with
+// their type, are recognized by their form.
 func Decode(object tfstate.Object) (Attributes, error) {
 	result := Attributes{Values: map[string]any{}, Sensitive: map[string]any{}}
 	if len(object.Attributes) > 0 {
@@ -34,6 +34,12 @@ func Decode(object tfstate.Object) (Attributes, error) {
 		}
 	}
 	for name, value := range result.Values {
+		if store, ok := value.(map[string]any); ok && name == "store" && object.Addr.Resource.Type == "terraform_data" {
+			for part := range store {
+				store[part] = unwrap(store[part], true)
+			}
+			continue
+		}
 		result.Values[name] = unwrap(value, true)
 	}
 	if result.Values == nil { // the document says null

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -48,6 +49,15 @@ func TestDecode(t *testing.T) {
 			`{"a":"x"}`, `[[{"type":"get_attr","value":"a"},{"type":"get_attr","value":"b"}],[{"type":"get_attr","value":"a"}]]`,
 			`{"a":"x"}`, `{"a":true}`,
 		},
+	}
+	data := stackaddrs.ResourceInstance{Resource: stackaddrs.Resource{Type: "terraform_data"}}
+	got, err := Decode(tfstate.Object{
+		Addr: data, Attributes: json.RawMessage(`{"store":{"output":{"value":"v","type":"string"},"version":{"value":{"value":"x","type":"string"},` +
+			`"type":["object",{"value":"string","type":"string"}]}}}`),
+	})
+	want := map[string]any{"store": map[string]any{"output": "v", "version": map[string]any{"value": "x", "type": "string"}}}
+	if diff := cmp.Diff(want, got.Values); diff != "" || err != nil {
+		t.Errorf("the block store: error %v, (-want +got)\n%s", err, diff)
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

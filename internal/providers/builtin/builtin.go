@@ -24,12 +24,7 @@ func Schema() *schema.Provider {
 		Functions:    signatures(),
 		Capabilities: schema.Capabilities{MoveState: true},
 		Config:       newSchema(),
-		Managed: map[string]*schema.Schema{"terraform_data": newSchema(
-			schema.Attribute{Name: "id", Type: cty.String, Computed: true},
-			schema.Attribute{Name: "input", Type: cty.DynamicPseudoType, Optional: true},
-			schema.Attribute{Name: "output", Type: cty.DynamicPseudoType, Computed: true},
-			schema.Attribute{Name: "triggers_replace", Type: cty.DynamicPseudoType, Optional: true},
-		)},
+		Managed:      map[string]*schema.Schema{dataType: dataSchema()},
 		Data: map[string]*schema.Schema{"terraform_remote_state": newSchema(
 			schema.Attribute{
 				Name:        "backend",
@@ -55,6 +50,58 @@ func Schema() *schema.Provider {
 			},
 		)},
 	}
+}
+
+// TypeOf returns the type of the objects of a resource type or data source; [cty.NilType] if there
+// is none.
+func TypeOf(mode stackaddrs.ResourceMode, name string) cty.Type {
+	schemas := Schema()
+	described := map[stackaddrs.ResourceMode]*schema.Schema{
+		stackaddrs.ManagedResource: schemas.Managed[name], stackaddrs.DataResource: schemas.Data[name],
+	}[mode]
+	if described == nil {
+		return cty.NilType
+	}
+	return described.Block.Type()
+}
+
+// dataSchema returns the schema of dataType. Older states lack the block, which has not changed the
+// version.
+func dataSchema() *schema.Schema {
+	data := newSchema(
+		schema.Attribute{Name: "id", Type: cty.String, Computed: true},
+		schema.Attribute{Name: "input", Type: cty.DynamicPseudoType, Optional: true},
+		schema.Attribute{Name: "output", Type: cty.DynamicPseudoType, Computed: true},
+		schema.Attribute{Name: "triggers_replace", Type: cty.DynamicPseudoType, Optional: true},
+	)
+	store := newSchema(
+		schema.Attribute{
+			Name: "input", Type: cty.DynamicPseudoType, Optional: true, WriteOnly: true,
+			Description: markdown("The value to store, which may be ephemeral."),
+		},
+		schema.Attribute{
+			Name: "output", Type: cty.DynamicPseudoType, Computed: true,
+			Description: markdown("The stored value, unless it is sensitive."),
+		},
+		schema.Attribute{
+			Name: "replace", Type: cty.Bool, Optional: true,
+			Description: markdown("Whether another stored value takes another object."),
+		},
+		schema.Attribute{
+			Name: "sensitive", Type: cty.Bool, Optional: true,
+			Description: markdown("Whether the stored value is in `sensitive_output`, in place of `output`."),
+		},
+		schema.Attribute{
+			Name: "sensitive_output", Type: cty.DynamicPseudoType, Computed: true, Sensitive: true,
+			Description: markdown("The stored value, if it is sensitive."),
+		},
+		schema.Attribute{
+			Name: "version", Type: cty.DynamicPseudoType, Optional: true,
+			Description: markdown("Where it is set, `input` is stored when it changes, and at no other time."),
+		},
+	)
+	data.Block.Blocks = []*schema.NestedBlock{{Name: "store", Block: store.Block, Nesting: schema.Single}}
+	return data
 }
 
 func markdown(text string) schema.Text { return schema.Text{Text: text, Markdown: true} }

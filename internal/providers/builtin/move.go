@@ -34,7 +34,7 @@ func moveData(req provider.MoveRequest) provider.MoveResponse {
 		return provider.MoveResponse{Diagnostics: provider.Errorf(summaryState,
 			"The triggers of the stored object of null_resource cannot be read: %s.", err)}
 	}
-	return provider.MoveResponse{Object: newData(cty.StringVal(stored.ID), noData, noData, triggers)}
+	return provider.MoveResponse{Object: newData(cty.StringVal(stored.ID), noData, noData, triggers, noStore)}
 }
 
 // decodeTriggers returns triggers, which are a map of strings, as an expression in braces has them.

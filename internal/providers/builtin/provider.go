@@ -115,8 +115,9 @@ func (p *Provider) Plan(_ context.Context, req provider.PlanRequest) provider.Pl
 	if req.Type != dataType {
 		return provider.PlanResponse{Diagnostics: noType("managed", req.Type)}
 	}
-	planned, replace := planData(req.Prior, req.Proposed)
-	return provider.PlanResponse{Planned: planned, RequiresReplace: replace, Private: req.PriorPrivate}
+	response := planData(req)
+	response.Private = req.PriorPrivate
+	return response
 }
 
 // Apply implements [provider.Provider].
@@ -124,7 +125,7 @@ func (p *Provider) Apply(_ context.Context, req provider.ApplyRequest) provider.
 	if req.Type != dataType {
 		return provider.ApplyResponse{Diagnostics: noType("managed", req.Type)}
 	}
-	return provider.ApplyResponse{New: applyData(req.Planned), Private: req.Private}
+	return provider.ApplyResponse{New: applyData(req.Planned, req.Config), Private: req.Private}
 }
 
 // Import implements [provider.Provider]: each id has an object.

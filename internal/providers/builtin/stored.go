@@ -11,10 +11,16 @@ import (
 
 // usualData reads a stored object of dataObject whose attributes are strings or null, as those of
 // most are. Objects with types to read are left to the library, at ten times the cost: it reports
-// false for them.
+// false for them. Objects of terraform before 1.16 have no block store.
 func usualData(text []byte) (cty.Value, bool) {
 	var members map[string]json.RawMessage
-	if json.Unmarshal(text, &members) != nil || len(members) != len(dataObject.AttributeTypes()) {
+	if json.Unmarshal(text, &members) != nil {
+		return cty.NilVal, false
+	}
+	if _, later := members["store"]; !later && members != nil {
+		members["store"] = json.RawMessage("null")
+	}
+	if len(members) != len(dataObject.AttributeTypes()) {
 		return cty.NilVal, false
 	}
 	values := make(map[string]cty.Value, len(members))

@@ -13,16 +13,18 @@ import (
 // are read that way.
 func TestUsualData(t *testing.T) {
 	for text, usual := range map[string]bool{
-		`{"id":"a","input":null,"output":null,"triggers_replace":null}`:                                                           true,
-		`{"id":"a","input":{"value":"x\u00e9\n","type":"string"},"output":{"type":"string","value":"é"},"triggers_replace":null}`: true,
-		`{"id":null,"input":{"value":null,"type":"string"},"output":null,"triggers_replace":null}`:                                false,
-		`{"id":"a","input":{"value":1,"type":"number"},"output":null,"triggers_replace":null}`:                                    false,
-		`{"id":"a","input":{"value":1,"type":"string"},"output":null,"triggers_replace":null}`:                                    false,
-		`{"id":"a","input":{"value":["x"],"type":["list","string"]},"output":null,"triggers_replace":null}`:                       false,
-		`{"id":1,"input":null,"output":null,"triggers_replace":null}`:                                                             false,
-		`{"id":"a","input":"x","output":null,"triggers_replace":null}`:                                                            false,
-		`{"id":"a","input":null,"output":null}`:                                                                                   false,
-		`{"id":"a","input":null,"output":null,"other":null}`:                                                                      false,
+		`{"id":"a","input":null,"output":null,"triggers_replace":null}`:                                                                                                             true,
+		`{"id":"a","input":{"value":"x\u00e9\n","type":"string"},"output":{"type":"string","value":"é"},"triggers_replace":null}`:                                                   true,
+		`{"id":"a","input":null,"output":null,"triggers_replace":null,"store":null}`:                                                                                                true,
+		`{"id":"a","input":null,"output":null,"triggers_replace":null,"store":{"input":null,"output":null,"replace":null,"sensitive":null,"sensitive_output":null,"version":null}}`: false,
+		`{"id":null,"input":{"value":null,"type":"string"},"output":null,"triggers_replace":null}`:                                                                                  false,
+		`{"id":"a","input":{"value":1,"type":"number"},"output":null,"triggers_replace":null}`:                                                                                      false,
+		`{"id":"a","input":{"value":1,"type":"string"},"output":null,"triggers_replace":null}`:                                                                                      false,
+		`{"id":"a","input":{"value":["x"],"type":["list","string"]},"output":null,"triggers_replace":null}`:                                                                         false,
+		`{"id":1,"input":null,"output":null,"triggers_replace":null}`:                                                                                                               false,
+		`{"id":"a","input":"x","output":null,"triggers_replace":null}`:                                                                                                              false,
+		`{"id":"a","input":null,"output":null}`:                                                                                                                                     false,
+		`{"id":"a","input":null,"output":null,"other":null}`:                                                                                                                        false,
 		`null`: false,
 		`[]`:   false,
 	} {

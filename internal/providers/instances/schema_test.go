@@ -169,7 +169,9 @@ func TestReadSchema(t *testing.T) {
 	t.Run("built in", func(t *testing.T) {
 		want := known(want["terraform.io/builtin/terraform"])
 		withoutText(want)
-		if diff := cmp.Diff(want, asTerraform{withoutText: true}.provider(builtin.Schema())); diff != "" {
+		got := builtin.Schema()
+		got.Managed["terraform_data"].Block.Blocks = nil // store, which that version does not have
+		if diff := cmp.Diff(want, asTerraform{withoutText: true}.provider(got)); diff != "" {
 			t.Error(diff)
 		}
 	})

@@ -173,12 +173,31 @@ func resultLines(p *nativetest.Plan) []string {
 	return lines
 }
 
+// asJSON leaves out where terraform_data stores nothing, of which terraform before 1.16 says
+// nothing.
 func asJSON(v any) string {
+	withoutStore(v)
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err.Error()
 	}
 	return string(text)
+}
+
+func withoutStore(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if store, found := v["store"]; found && store == nil {
+			delete(v, "store")
+		}
+		for _, inner := range v {
+			withoutStore(inner)
+		}
+	case []any:
+		for _, inner := range v {
+			withoutStore(inner)
+		}
+	}
 }
 
 // shown returns the known parts of a value, and where it is unknown, in terraform's form.
