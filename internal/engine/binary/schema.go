@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/providers/builtin"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schemajson"
@@ -356,8 +357,8 @@ func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mo
 func (e *Session) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode,
 	name string,
 ) (cty.Type, error) {
-	if provider.IsBuiltin() {
-		return builtinTypes[typeName(mode, name)], nil
+	if provider.IsBuiltin() { // the newest version of it, of which older ones have a part
+		return builtin.TypeOf(mode, name), nil
 	}
 	schema, err := e.schemaOf(ctx, provider, mode, name)
 	if err != nil || schema == nil {
@@ -366,20 +367,9 @@ func (e *Session) ResourceType(ctx context.Context, provider stackaddrs.Provider
 	return schema.Type, nil
 }
 
-// builtinTypes are those of the provider that is part of the engine.
-var builtinTypes = map[string]cty.Type{
-	typeName(stackaddrs.ManagedResource, "terraform_data"): cty.Object(map[string]cty.Type{
-		"id": cty.String, "input": cty.DynamicPseudoType, "output": cty.DynamicPseudoType, "triggers_replace": cty.DynamicPseudoType,
-	}),
-	typeName(stackaddrs.DataResource, "terraform_remote_state"): cty.Object(map[string]cty.Type{
-		"backend": cty.String, "config": cty.DynamicPseudoType, "defaults": cty.DynamicPseudoType, "outputs": cty.DynamicPseudoType,
-		"workspace": cty.String,
-	}),
-}
-
 // readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin
-// one: its values carry their types, and it has nothing sensitive of its own. The first error is
-// the last time that one is looked for.
+// one: its values carry their types, and a terraform in which a part of them is sensitive marks
+// that. The first error is the last time that one is looked for.
 func (e *Session) readPlanBy(data []byte,
 	find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error),
 ) (*planfile.Plan, error) {

@@ -5,6 +5,7 @@ package stacks
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -67,7 +68,7 @@ func (t *resourceTypes) change(ctx context.Context, c *engine.Change) (*stackspb
 
 func encodeObject(object cty.Value, ty cty.Type) (*stackspb.DynamicValue, error) {
 	if ty != cty.NilType {
-		if message, err := wire.ValueOf(object, ty); err == nil {
+		if message, err := wire.ValueOf(complete(object, ty), ty); err == nil {
 			return message, nil
 		}
 	}
@@ -75,4 +76,27 @@ func encodeObject(object cty.Value, ty cty.Type) (*stackspb.DynamicValue, error)
 		object = cty.NullVal(cty.EmptyObject)
 	}
 	return wire.ValueOf(object, object.Type())
+}
+
+// complete returns an object with null for the attributes of its type that it does not have. An
+// older terraform makes objects of the built-in provider that lack some.
+func complete(object cty.Value, ty cty.Type) cty.Value {
+	if object == cty.NilVal {
+		return object
+	}
+	bare, objectMarks := object.Unmark()
+	if !bare.Type().IsObjectType() || !ty.IsObjectType() || bare.IsNull() || !bare.IsKnown() {
+		return object
+	}
+	attrs := map[string]cty.Value{}
+	for name, attr := range ty.AttributeTypes() {
+		if !bare.Type().HasAttribute(name) {
+			attrs[name] = cty.NullVal(attr)
+		}
+	}
+	if len(attrs) == 0 {
+		return object
+	}
+	maps.Copy(attrs, bare.AsValueMap())
+	return cty.ObjectVal(attrs).WithMarks(objectMarks)
 }
