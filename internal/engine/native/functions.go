@@ -65,8 +65,9 @@ func (s *Session) builtIn(root string, key tablesKey) map[string]function.Functi
 func (s *Session) functionsWith(
 	ctx context.Context, dir *directory, table func(tofu bool) map[string]function.Function, results *providercall.Results,
 ) func(*module.Node) *hcl.EvalContext {
+	none := map[string]cty.Value{} // which HCL tells from a place where there are no variables
 	contextFor := func(tofu bool) func() *hcl.EvalContext {
-		return sync.OnceValue(func() *hcl.EvalContext { return &hcl.EvalContext{Functions: table(tofu)} })
+		return sync.OnceValue(func() *hcl.EvalContext { return &hcl.EvalContext{Variables: none, Functions: table(tofu)} })
 	}
 	ofTerraform, ofTofu := contextFor(false), contextFor(true)
 	return func(tree *module.Node) *hcl.EvalContext {
@@ -78,7 +79,7 @@ func (s *Session) functionsWith(
 		if len(of) == 0 {
 			return shared()
 		}
-		return &hcl.EvalContext{Functions: lang.With(shared().Functions, of)}
+		return &hcl.EvalContext{Variables: none, Functions: lang.With(shared().Functions, of)}
 	}
 }
 
