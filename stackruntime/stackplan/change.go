@@ -72,16 +72,30 @@ func encodeObjects(encoded *planv1.Change, c *engine.Change) error {
 // mostly has objects that stay as they are in most attributes, with types that take more room than
 // values.
 func shorten(encoded *planv1.Change, before, after cty.Value) (storedBefore, storedAfter cty.Value) {
-	changed, ok := changedAttributes(before, after)
-	switch {
-	case before == cty.NilVal || after == cty.NilVal:
+	if before == cty.NilVal || after == cty.NilVal {
 		return before, after
-	case ok && changed.LengthInt() == 0, !ok && before.RawEquals(after):
+	}
+	if haveSameAttributes(before, after) {
+		all := before.Type().AttributeTypes()
+		changed := changedAttributes(make([]string, 0, 32), before, after) // on the stack, for most
+		switch len(changed) {
+		case 0:
+			encoded.Unchanged = true
+			return before, cty.NilVal
+		case len(all):
+			return before, after
+		}
+		encoded.AttributesOnly = true
+		attributes := make(map[string]cty.Value, len(changed))
+		for _, name := range changed {
+			attributes[name] = after.GetAttr(name)
+		}
+		return before, cty.ObjectVal(attributes)
+	}
+	switch {
+	case before.RawEquals(after):
 		encoded.Unchanged = true
 		return before, cty.NilVal
-	case ok:
-		encoded.AttributesOnly = true
-		return before, changed
 	case isNullLike(before, after):
 		encoded.Creates = true
 		return cty.NilVal, after
@@ -96,30 +110,27 @@ func isNullLike(v, other cty.Value) bool {
 	return !v.IsMarked() && v.IsNull() && v.Type().Equals(other.Type())
 }
 
-// changedAttributes returns an object with those attributes that differ from the ones before. ok is
-// false if the values are no objects with the same attributes, or if all of these differ.
-func changedAttributes(before, after cty.Value) (changed cty.Value, ok bool) {
-	if !isObject(before) || !isObject(after) || len(before.Type().AttributeTypes()) != len(after.Type().AttributeTypes()) {
-		return cty.NilVal, false
-	}
-	all := before.Type().AttributeTypes()
-	names := make([]string, 0, 32) // on the stack, for most
-	for name := range all {
-		if !after.Type().HasAttribute(name) {
-			return cty.NilVal, false
-		}
+// changedAttributes appends the names of the attributes that differ.
+func changedAttributes(names []string, before, after cty.Value) []string {
+	for name := range before.Type().AttributeTypes() {
 		if !after.GetAttr(name).RawEquals(before.GetAttr(name)) {
 			names = append(names, name)
 		}
 	}
-	if len(names) > 0 && len(names) == len(all) {
-		return cty.NilVal, false
+	return names
+}
+
+// haveSameAttributes reports whether both values are objects, with attributes of the same names.
+func haveSameAttributes(a, b cty.Value) bool {
+	if !isObject(a) || !isObject(b) || len(a.Type().AttributeTypes()) != len(b.Type().AttributeTypes()) {
+		return false
 	}
-	attributes := make(map[string]cty.Value, len(names))
-	for _, name := range names {
-		attributes[name] = after.GetAttr(name)
+	for name := range a.Type().AttributeTypes() {
+		if !b.Type().HasAttribute(name) {
+			return false
+		}
 	}
-	return cty.ObjectVal(attributes), true
+	return true
 }
 
 // isObject reports whether a value is an object of which nothing is said as a whole.
