@@ -82,6 +82,7 @@ func capabilities(deferralAllowed bool) *pluginv1.ClientCapabilities {
 		DeferralAllowed:            deferralAllowed,
 		WriteOnlyAttributesAllowed: true,
 		StorePlannedPrivate:        true,
+		ComputedBlocksAllowed:      true,
 	}
 }
 

@@ -88,9 +88,12 @@ func (n *NestedBlock) Varies() bool {
 	return (n.Nesting == List || n.Nesting == Map) && n.Block.Type().HasDynamicTypes()
 }
 
-// Absent returns the value for no blocks of the name. It is null for single ones only.
+// Absent returns the value for no blocks of the name in a configuration. It is null for single
+// ones, and for those that the provider chooses then.
 func (n *NestedBlock) Absent() cty.Value {
 	switch {
+	case n.Block.Computed && n.Nesting != Group:
+		return cty.NullVal(n.ValueType())
 	case n.Nesting == Group:
 		return n.Block.Empty()
 	case n.Nesting == List && n.Varies():

@@ -143,6 +143,75 @@ func describe(path cty.Path) string {
 	return text.String()
 }
 
+// chosen is a schema with blocks that the provider chooses where the configuration has none.
+func chosen() *schema.Block {
+	inside := func() *schema.Block {
+		return &schema.Block{Computed: true, Attributes: []*schema.Attribute{both("port", cty.Number)}}
+	}
+	return &schema.Block{
+		Attributes: []*schema.Attribute{required("name", cty.String)},
+		Blocks: []*schema.NestedBlock{
+			{Name: "list", Nesting: schema.List, Block: inside()},
+			{Name: "map", Nesting: schema.Map, Block: inside()},
+			{Name: "set", Nesting: schema.Set, Block: inside()},
+			{Name: "single", Nesting: schema.Single, Block: inside()},
+		},
+	}
+}
+
+func TestComputedBlocks(t *testing.T) {
+	block := chosen()
+	port := func(n int64) cty.Value { return cty.ObjectVal(map[string]cty.Value{"port": number(n)}) }
+	listOf := func(elements ...cty.Value) cty.Value { return cty.ListVal(elements) }
+	kept := values{
+		"list": listOf(port(1), port(2)), "map": cty.MapVal(map[string]cty.Value{"a": port(3)}), "set": cty.SetVal([]cty.Value{port(4)}),
+		"single": port(5),
+	}
+	bare := object(block, values{"name": text("n")})
+	for name := range kept {
+		if !bare.GetAttr(name).IsNull() {
+			t.Errorf("without blocks, %s is %#v", name, bare.GetAttr(name))
+		}
+	}
+	prior := object(block, with(kept, values{"name": text("n")}))
+	if got := change.ProposedNew(block, prior, bare); !got.RawEquals(prior) {
+		t.Errorf("proposed for no blocks: %#v", got)
+	}
+	written := object(block, values{"name": text("n"), "list": listOf(port(9))})
+	if got := change.ProposedNew(block, prior, written); !got.GetAttr("list").RawEquals(written.GetAttr("list")) {
+		t.Errorf("proposed for a block: %#v", got)
+	}
+	if got := change.IgnoreChanges(block, prior, written, nil, true); !got.GetAttr("list").IsNull() {
+		t.Errorf("with all changes ignored, the configuration has %#v", got)
+	}
+
+	none := cty.NullVal(block.Nested("list").ValueType())
+	for name, test := range map[string]struct {
+		config, planned cty.Value
+		want            []string
+	}{
+		"prior":   {bare, prior, nil},
+		"others":  {bare, object(block, with(kept, values{"name": text("n"), "list": listOf(port(7))})), nil},
+		"unknown": {bare, object(block, with(kept, values{"name": text("n"), "list": cty.UnknownVal(none.Type())})), nil},
+		"null": {
+			bare, object(block, with(kept, values{"name": text("n"), "list": none})),
+			[]string{".list: planned to be null, but blocks of this kind are never null"},
+		},
+		"more than written": {written, prior, []string{".list: planned to have 2 blocks, but there are 1 in the configuration"}},
+	} {
+		if diff := cmp.Diff(test.want, texts(change.CheckPlanned(block, prior, test.config, test.planned))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	for name, want := range map[string][]string{"list": {".list: is null, but blocks of this kind are never null"}, "single": nil} {
+		planned := object(block, with(kept, values{"name": text("n"), name: cty.UnknownVal(block.Nested(name).ValueType())}))
+		made := object(block, with(kept, values{"name": text("n"), name: cty.NullVal(block.Nested(name).ValueType())}))
+		if diff := cmp.Diff(want, texts(change.CheckResult(block, planned, made))); diff != "" {
+			t.Errorf("null made of an unknown %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestCheckPlannedWhole(t *testing.T) {
 	block := example()
 	absent, there := cty.NullVal(block.Type()), object(block, all())

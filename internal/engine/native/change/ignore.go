@@ -34,6 +34,10 @@ func withoutComputed(block *schema.Block, object cty.Value) cty.Value {
 	return inside(object, func(values map[string]cty.Value) {
 		attributesWithoutComputed(block.Attributes, values)
 		for _, nested := range block.Blocks {
+			if nested.Block.Computed {
+				values[nested.Name] = nested.Absent() // so that they stay as the provider has chosen them
+				continue
+			}
 			values[nested.Name] = eachInside(nested.Nesting, values[nested.Name], func(element cty.Value) cty.Value {
 				return withoutComputed(nested.Block, element)
 			})

@@ -46,6 +46,9 @@ func matchBlock(block *schema.Block, prior, config cty.Value) bool {
 		return false
 	}
 	for _, nested := range block.Blocks {
+		if nested.Block.Computed && config.GetAttr(nested.Name).IsNull() {
+			continue
+		}
 		match := func(prior, config cty.Value) bool { return matchBlock(nested.Block, prior, config) }
 		if !matchNested(nested.Nesting, prior.GetAttr(nested.Name), config.GetAttr(nested.Name), match) {
 			return false

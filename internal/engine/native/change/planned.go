@@ -54,7 +54,9 @@ func (c *planCheck) blocks(nested *schema.NestedBlock, prior, config, planned ct
 	}
 	switch {
 	case nested.Block.Computed && config.IsNull():
-		return
+		if planned.IsNull() && nested.Nesting != schema.Single {
+			c.add(path, "planned to be null, but blocks of this kind are never null")
+		}
 	case !config.IsKnown():
 		if !equal(planned, config) {
 			c.add(path, "planned to be known, but in the configuration the blocks are unknown")

@@ -123,6 +123,9 @@ func proposedNested(object *schema.Object, prior, config cty.Value) cty.Value {
 
 // proposedBlocks proposes the value of all blocks of one name.
 func proposedBlocks(nested *schema.NestedBlock, prior, config cty.Value) cty.Value {
+	if nested.Block.Computed && config.IsNull() {
+		return prior
+	}
 	p := proposer{
 		pair:  func(prior, config cty.Value) cty.Value { return ProposedNew(nested.Block, prior, config) },
 		match: func(prior, config cty.Value) bool { return matchBlock(nested.Block, prior, config) },

@@ -54,6 +54,8 @@ func (c *resultCheck) blocks(nested *schema.NestedBlock, planned, actual cty.Val
 		c.object(nested.Block, planned, actual, path)
 	}
 	switch {
+	case nested.Block.Computed && nested.Nesting != schema.Single && actual.IsNull():
+		c.add(path, "is null, but blocks of this kind are never null")
 	case !planned.IsKnown():
 	case nested.Nesting == schema.Single || nested.Nesting == schema.Group:
 		object(c, planned, actual, path)

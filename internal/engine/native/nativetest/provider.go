@@ -164,9 +164,15 @@ func (p *Provider) plan(req provider.PlanRequest) provider.PlanResponse {
 	}
 	values := req.Proposed.AsValueMap()
 	values["token"] = cty.NullVal(cty.String) // write-only
-	for name, value := range values {
-		if attr := p.schema.Managed[req.Type].Block.Attribute(name); attr.Computed && value.IsNull() {
-			values[name] = cty.UnknownVal(value.Type())
+	block := p.schema.Managed[req.Type].Block
+	for _, attr := range block.Attributes {
+		if attr.Computed && values[attr.Name].IsNull() {
+			values[attr.Name] = cty.UnknownVal(attr.Type)
+		}
+	}
+	for _, nested := range block.Blocks {
+		if nested.Block.Computed && values[nested.Name].IsNull() {
+			values[nested.Name] = cty.UnknownVal(nested.ValueType())
 		}
 	}
 	response.Planned = cty.ObjectVal(values)
