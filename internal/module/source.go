@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -20,9 +21,6 @@ import (
 
 // packagesDir is where init puts the packages of module calls.
 const packagesDir = ".terraform/modules"
-
-// tofuRegistry is the default registry of OpenTofu.
-const tofuRegistry = "registry.opentofu.org"
 
 // newNode returns the node of a root module.
 func newNode(dir *Directory) *Node {
@@ -161,7 +159,7 @@ func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	host := pkg.Host.String()
 	named := strings.HasPrefix(strings.ToLower(written), host+"/")
 	if l.opts.Tofu && pkg.Host == tfaddr.DefaultModuleRegistryHost && !named {
-		host = tofuRegistry
+		host = toolchain.TofuRegistry
 	}
 	source := path.Join(host, pkg.Namespace, pkg.Name, pkg.TargetSystem)
 	if below := registry.SubPath(); below != "" {

@@ -42,7 +42,7 @@ const (
 	NativeTofu       = "1.12.0"
 	NativeOldestTofu = "1.8.0"
 
-	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
+	// TofuRegistry is where tofu finds providers and modules whose source doesn't name a host.
 	TofuRegistry = "registry.opentofu.org"
 )
 
