@@ -331,6 +331,10 @@ func decodeData(t testing.TB, message *stackspb.DynamicValue) cty.Value {
 	t.Helper()
 	v, err := ctymsgpack.Unmarshal(message.GetMsgpack(), cty.Object(map[string]cty.Type{
 		"id": cty.String, "input": cty.DynamicPseudoType, "output": cty.DynamicPseudoType, "triggers_replace": cty.DynamicPseudoType,
+		"store": cty.Object(map[string]cty.Type{
+			"input": cty.DynamicPseudoType, "output": cty.DynamicPseudoType, "sensitive_output": cty.DynamicPseudoType,
+			"version": cty.DynamicPseudoType, "sensitive": cty.Bool, "replace": cty.Bool,
+		}),
 	}))
 	if err != nil {
 		t.Fatalf("decoding %v: %v", message, err)
