@@ -8,6 +8,7 @@ package builtin
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -52,10 +53,13 @@ func Schema() *schema.Provider {
 	}
 }
 
+// shared returns schemas that nobody changes, for facts about them.
+var shared = sync.OnceValue(Schema)
+
 // TypeOf returns the type of the objects of a resource type or data source; [cty.NilType] if there
 // is none.
 func TypeOf(mode stackaddrs.ResourceMode, name string) cty.Type {
-	schemas := Schema()
+	schemas := shared()
 	described := map[stackaddrs.ResourceMode]*schema.Schema{
 		stackaddrs.ManagedResource: schemas.Managed[name], stackaddrs.DataResource: schemas.Data[name],
 	}[mode]
