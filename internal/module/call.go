@@ -66,7 +66,7 @@ func (d *decoder) literalBool(attr *hcl.Attribute) bool {
 	return value.True()
 }
 
-// source decodes the address of a module, and the constraint on its version. What they are is found
+// source decodes the address of a module, and the constraint on its version. Both are evaluated
 // where the call is followed.
 func (d *decoder) source(call *Call, content *hcl.BodyContent) {
 	if attr := content.Attributes["source"]; attr != nil {

@@ -28,7 +28,7 @@
 //	    a file that only tofu reads, or by a language block that asks for a version of OpenTofu. All
 //	    others have that of terraform. Each directory is judged alone. A module does not know for
 //	    which program the modules are that it calls or that call it, and one that is written for both
-//	    has files of its own for tofu, be it called by whom it may. The language of tofu is all that
-//	    terraform has, and what OpenTofu adds to that, with the same addresses of providers: a stack
+//	    has files of its own for tofu, be it called by whom it may. The language of tofu is that of
+//	    terraform with the additions of OpenTofu, and the same addresses of providers: a stack
 //	    has one language, and one set of providers, for all of its modules.
 package module

@@ -107,7 +107,7 @@ type Loader struct {
 	dirs  once.Map[string, loaded[*Directory]] // by path
 	trees once.Map[string, loaded[*Tree]]      // by path
 
-	functions func() *lang.Tables // for what is evaluated before anything is planned
+	functions func() *lang.Tables // for the sources of modules, before anything is planned
 	allowance func() *bounds.Allowance
 }
 

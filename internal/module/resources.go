@@ -91,7 +91,7 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, block *hcl.Block, r
 	}
 }
 
-// storeSchema has what terraform_data has since terraform 1.16 only.
+// storeSchema has the blocks of terraform_data that are new in terraform 1.16.
 var storeSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "store"}, {Type: "dynamic", LabelNames: []string{"type"}}}}
 
 // newerBlocks notes the blocks of terraform_data that older versions of terraform do not have.

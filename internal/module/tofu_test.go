@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// loadNative loads a module as the native engine does, and returns it with what is wrong with it:
-// the places and the first words.
+// loadNative loads a module as the native engine does, and returns it with its mistakes: their
+// places and first words.
 func loadNative(t *testing.T, files map[string]string) (*module.Tree, []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -109,7 +109,7 @@ func TestSignsOfTofu(t *testing.T) {
 	}
 }
 
-// What OpenTofu adds is an error in a directory that is not for it.
+// The additions of OpenTofu are errors in a directory that is not for it.
 func TestAdditionsOfTofu(t *testing.T) {
 	const additions = `
 terraform {
@@ -159,6 +159,7 @@ func TestMistakesInAdditions(t *testing.T) {
 			"instances",
 		"module \"m\" {\n  source = \"./m\"\n  lifecycle {\n    destroy = true\n  }\n}": "a.tofu:4 Unsupported argument",
 		"module \"m\" {\n  source = \"./m\"\n  lifecycle {}\n  lifecycle {}\n}":         "a.tofu:4 Duplicate nested block",
+
 		"language {\n  version = 1\n}":                                  "a.tofu:2 Unsupported argument",
 		"language {\n  compatible_with {\n    opentofu = 1.12\n  }\n}":  "",
 		"language {\n  compatible_with {\n    opentofu = \"x\"\n  }\n}": "a.tofu:3 Invalid version constraint",

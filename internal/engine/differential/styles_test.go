@@ -16,7 +16,7 @@ import (
 )
 
 // TestStyles plans modules for terraform 1.12 and newer, in the styles that public registries show,
-// with the native engine where no binary can be found. What is recorded has no calls of providers.
+// with the native engine where no binary can be found. Records have no calls of providers.
 //
 // Of modules that need nothing newer, the terraform at hand is asked, too, without their
 // constraints on its version.

@@ -34,7 +34,7 @@ var (
 // if it cannot be started, which is tried only where its schema is not known: a plan would start it
 // then for that. Its other errors are reported by a plan.
 //
-// What is for tofu is never left to terraform, which would take the module for another one.
+// A module for tofu is never left to terraform, which would take it for another one.
 func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	why := s.assess(ctx, dir)
 	if why != nil && s.signOfTofu(dir) != nil {

@@ -60,8 +60,8 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
 
-	// Constants returns what the stack gives to the variables of the module in a directory, as far as
-	// it is constants; see [stackconfig.Config.Constants]. Nil gives nothing.
+	// Constants returns the values that the stack gives to the variables of the module in a directory,
+	// as far as they are constants; see [stackconfig.Config.Constants]. Nil gives nothing.
 	Constants func(dir string) map[string]stackconfig.Constant
 
 	// Standalone says that modules are root modules of their own, whose provider blocks configure

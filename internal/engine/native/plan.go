@@ -87,7 +87,7 @@ func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 // with which the calls of the modules were followed, as from a program whose stack is another one.
 func changedConstants(tree *module.Tree, req *engine.PlanRequest) hcl.Diagnostics {
 	if req.Mode == engine.Destroy {
-		return nil // of the modules it takes no more than how they destroy what is in the state
+		return nil // the modules are needed for their providers and provisioners only
 	}
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(tree.Constants)) {
