@@ -141,6 +141,11 @@ func (p *Provider) Move(_ context.Context, req provider.MoveRequest) provider.Mo
 	return moveData(req)
 }
 
+// GenerateConfig implements [provider.Provider]: it is not one of the capabilities.
+func (p *Provider) GenerateConfig(_ context.Context, typeName string, _ cty.Value) (cty.Value, provider.Diagnostics) {
+	return cty.NilVal, provider.Errorf("Unsupported by the provider", "The provider %s generates no configuration of %s.", Address, typeName)
+}
+
 // OpenEphemeral implements [provider.Provider]: there are no ephemeral resources.
 func (p *Provider) OpenEphemeral(_ context.Context, req provider.OpenEphemeralRequest) provider.OpenEphemeralResponse {
 	return provider.OpenEphemeralResponse{Diagnostics: noType("ephemeral", req.Type)}

@@ -207,6 +207,26 @@ func TestImportAndMove(t *testing.T) {
 	})
 }
 
+func TestGenerateConfig(t *testing.T) {
+	versions(t, func(t *testing.T, environ string) {
+		p := start(t, environ)
+		configure(t, p, nil)
+		if !p.Schema().Capabilities.GenerateConfig {
+			t.Error("the schema does not say that configurations can be generated")
+		}
+		applied := create(t, p, "fake_computed", map[string]cty.Value{"id": cty.StringVal("one"), "value": cty.StringVal("v")})
+		config, diags := p.GenerateConfig(t.Context(), "fake_computed", applied.New)
+		ok(t, "GenerateConfig", diags)
+		want := object(t, p.Schema().Managed["fake_computed"], map[string]cty.Value{"id": cty.StringVal("one"), "value": cty.StringVal("v")})
+		if !config.RawEquals(want) {
+			t.Errorf("GenerateConfig: got %#v, want %#v", config, want)
+		}
+		if _, diags := p.GenerateConfig(t.Context(), "fake_missing", applied.New); !diags.HasErrors() {
+			t.Error("GenerateConfig of an unknown type: no error")
+		}
+	})
+}
+
 func TestDeferral(t *testing.T) {
 	versions(t, func(t *testing.T, environ string) {
 		p := start(t, environ, testprovider.DeferralVariable+"=1")

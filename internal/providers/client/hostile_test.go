@@ -335,8 +335,8 @@ func FuzzAnswers(f *testing.F) {
 	h := hostile{}
 	for _, method := range []string{
 		"UpgradeResourceState", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState",
-		"MoveResourceState", "ReadDataSource", "OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource",
-		"ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
+		"MoveResourceState", "GenerateResourceConfig", "ReadDataSource", "OpenEphemeralResource", "RenewEphemeralResource",
+		"CloseEphemeralResource", "ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
 	} {
 		h[method] = send
 	}
@@ -365,6 +365,8 @@ func FuzzAnswers(f *testing.F) {
 		}
 		moved := p.Move(ctx, provider.MoveRequest{TargetType: "odd"})
 		check("Move", moved.Object, moved.Diagnostics)
+		generated, diags := p.GenerateConfig(ctx, "odd", cty.NilVal)
+		check("GenerateConfig", generated, diags)
 		source := p.ReadData(ctx, provider.ReadDataRequest{Type: "odd", DeferralAllowed: true})
 		check("ReadData", source.State, source.Diagnostics)
 		opened := p.OpenEphemeral(ctx, provider.OpenEphemeralRequest{Type: "odd", DeferralAllowed: true})

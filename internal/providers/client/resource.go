@@ -172,3 +172,14 @@ func (c *Client) Move(ctx context.Context, req provider.MoveRequest) provider.Mo
 		Diagnostics: x.end(),
 	}
 }
+
+// GenerateConfig implements [provider.Provider].
+func (c *Client) GenerateConfig(ctx context.Context, typeName string, object cty.Value) (cty.Value, provider.Diagnostics) {
+	x := c.exchange(plugin.GenerateConfig)
+	ty := x.typeOf(kindManaged, typeName)
+	request := &pluginv1.GenerateConfigRequest{TypeName: typeName, State: x.encode(object, ty)}
+	var response pluginv1.GenerateConfigResponse
+	x.invoke(ctx, request, &response)
+	v := x.decode("a configuration", response.GetConfig(), ty)
+	return v, x.end()
+}

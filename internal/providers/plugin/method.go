@@ -30,6 +30,7 @@ var (
 	Apply           = Method{Name: "ApplyResourceChange"}
 	Import          = Method{Name: "ImportResourceState"}
 	Move            = Method{Name: "MoveResourceState"}
+	GenerateConfig  = Method{Name: "GenerateResourceConfig"}
 	ReadData        = Method{Name: "ReadDataSource"}
 
 	OpenEphemeral  = Method{Name: "OpenEphemeralResource"}

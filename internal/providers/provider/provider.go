@@ -61,6 +61,10 @@ type Provider interface {
 	// with the capability MoveState.
 	Move(ctx context.Context, req MoveRequest) MoveResponse
 
+	// GenerateConfig returns a configuration of a managed object. Only with the capability
+	// GenerateConfig.
+	GenerateConfig(ctx context.Context, typeName string, object cty.Value) (cty.Value, Diagnostics)
+
 	// ReadData reads a data source. The configuration is wholly known.
 	ReadData(ctx context.Context, req ReadDataRequest) ReadDataResponse
 

@@ -41,6 +41,7 @@ type Hooks struct {
 	OnApply          func(provider.ApplyRequest, provider.ApplyResponse) provider.ApplyResponse
 	OnImport         func(provider.ImportRequest, provider.ImportResponse) provider.ImportResponse
 	OnMove           func(provider.MoveRequest, provider.MoveResponse) provider.MoveResponse
+	OnGenerateConfig func(typeName string, object cty.Value) (cty.Value, provider.Diagnostics)
 	OnReadData       func(provider.ReadDataRequest, provider.ReadDataResponse) provider.ReadDataResponse
 	OnOpenEphemeral  func(provider.OpenEphemeralRequest, provider.OpenEphemeralResponse) provider.OpenEphemeralResponse
 	OnRenewEphemeral func(provider.EphemeralRequest, provider.RenewEphemeralResponse) provider.RenewEphemeralResponse
@@ -240,6 +241,15 @@ func (p *Provider) Move(_ context.Context, req provider.MoveRequest) provider.Mo
 	object := cty.ObjectVal(values)
 	p.called("move "+req.SourceType, req.TargetType, object)
 	return hook(p.OnMove, req, provider.MoveResponse{Object: object, Private: req.SourcePrivate, Identity: p.identity(req.TargetType, object)})
+}
+
+// GenerateConfig implements [provider.Provider].
+func (p *Provider) GenerateConfig(_ context.Context, typeName string, object cty.Value) (cty.Value, provider.Diagnostics) {
+	p.called("generate", typeName, object)
+	if p.OnGenerateConfig == nil {
+		return cty.NilVal, provider.Errorf("No configuration", "The provider generates none.")
+	}
+	return p.OnGenerateConfig(typeName, object)
 }
 
 // ReadData implements [provider.Provider]. The result is "read", followed by the name.

@@ -118,6 +118,15 @@ func (r *router) Import(ctx context.Context, req provider.ImportRequest) provide
 	return p.Import(ctx, req)
 }
 
+// GenerateConfig implements [provider.Provider].
+func (r *router) GenerateConfig(ctx context.Context, typeName string, object cty.Value) (cty.Value, provider.Diagnostics) {
+	p, diags := r.pick(ctx, typeName, object)
+	if p == nil {
+		return cty.NilVal, diags
+	}
+	return p.GenerateConfig(ctx, typeName, object)
+}
+
 // ReadData implements [provider.Provider].
 func (r *router) ReadData(ctx context.Context, req provider.ReadDataRequest) provider.ReadDataResponse {
 	p, diags := r.pick(ctx, req.Type, req.Config)

@@ -3140,6 +3140,110 @@ func (x *MoveResponse) GetTargetIdentity() *IdentityData {
 	return nil
 }
 
+type GenerateConfigRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	TypeName      string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	State         *DynamicValue          `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateConfigRequest) Reset() {
+	*x = GenerateConfigRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateConfigRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateConfigRequest) ProtoMessage() {}
+
+func (x *GenerateConfigRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateConfigRequest.ProtoReflect.Descriptor instead.
+func (*GenerateConfigRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *GenerateConfigRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *GenerateConfigRequest) GetState() *DynamicValue {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+type GenerateConfigResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Config        *DynamicValue          `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Diagnostics   []*Diagnostic          `protobuf:"bytes,2,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GenerateConfigResponse) Reset() {
+	*x = GenerateConfigResponse{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GenerateConfigResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GenerateConfigResponse) ProtoMessage() {}
+
+func (x *GenerateConfigResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GenerateConfigResponse.ProtoReflect.Descriptor instead.
+func (*GenerateConfigResponse) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *GenerateConfigResponse) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *GenerateConfigResponse) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
 type ReadDataRequest struct {
 	state              protoimpl.MessageState `protogen:"open.v1"`
 	TypeName           string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
@@ -3152,7 +3256,7 @@ type ReadDataRequest struct {
 
 func (x *ReadDataRequest) Reset() {
 	*x = ReadDataRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3164,7 +3268,7 @@ func (x *ReadDataRequest) String() string {
 func (*ReadDataRequest) ProtoMessage() {}
 
 func (x *ReadDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[44]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3177,7 +3281,7 @@ func (x *ReadDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataRequest.ProtoReflect.Descriptor instead.
 func (*ReadDataRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{44}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ReadDataRequest) GetTypeName() string {
@@ -3219,7 +3323,7 @@ type ReadDataResponse struct {
 
 func (x *ReadDataResponse) Reset() {
 	*x = ReadDataResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3231,7 +3335,7 @@ func (x *ReadDataResponse) String() string {
 func (*ReadDataResponse) ProtoMessage() {}
 
 func (x *ReadDataResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[45]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3244,7 +3348,7 @@ func (x *ReadDataResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReadDataResponse.ProtoReflect.Descriptor instead.
 func (*ReadDataResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{45}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ReadDataResponse) GetState() *DynamicValue {
@@ -3279,7 +3383,7 @@ type OpenEphemeralRequest struct {
 
 func (x *OpenEphemeralRequest) Reset() {
 	*x = OpenEphemeralRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3291,7 +3395,7 @@ func (x *OpenEphemeralRequest) String() string {
 func (*OpenEphemeralRequest) ProtoMessage() {}
 
 func (x *OpenEphemeralRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[46]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3304,7 +3408,7 @@ func (x *OpenEphemeralRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralRequest.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{46}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *OpenEphemeralRequest) GetTypeName() string {
@@ -3341,7 +3445,7 @@ type OpenEphemeralResponse struct {
 
 func (x *OpenEphemeralResponse) Reset() {
 	*x = OpenEphemeralResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3457,7 @@ func (x *OpenEphemeralResponse) String() string {
 func (*OpenEphemeralResponse) ProtoMessage() {}
 
 func (x *OpenEphemeralResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[47]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3470,7 @@ func (x *OpenEphemeralResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenEphemeralResponse.ProtoReflect.Descriptor instead.
 func (*OpenEphemeralResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{47}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *OpenEphemeralResponse) GetDiagnostics() []*Diagnostic {
@@ -3415,7 +3519,7 @@ type EphemeralRequest struct {
 
 func (x *EphemeralRequest) Reset() {
 	*x = EphemeralRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3531,7 @@ func (x *EphemeralRequest) String() string {
 func (*EphemeralRequest) ProtoMessage() {}
 
 func (x *EphemeralRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[48]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3544,7 @@ func (x *EphemeralRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EphemeralRequest.ProtoReflect.Descriptor instead.
 func (*EphemeralRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{48}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *EphemeralRequest) GetTypeName() string {
@@ -3468,7 +3572,7 @@ type RenewEphemeralResponse struct {
 
 func (x *RenewEphemeralResponse) Reset() {
 	*x = RenewEphemeralResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3480,7 +3584,7 @@ func (x *RenewEphemeralResponse) String() string {
 func (*RenewEphemeralResponse) ProtoMessage() {}
 
 func (x *RenewEphemeralResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[49]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3493,7 +3597,7 @@ func (x *RenewEphemeralResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenewEphemeralResponse.ProtoReflect.Descriptor instead.
 func (*RenewEphemeralResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{49}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RenewEphemeralResponse) GetDiagnostics() []*Diagnostic {
@@ -3528,7 +3632,7 @@ type ActionRequest struct {
 
 func (x *ActionRequest) Reset() {
 	*x = ActionRequest{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3540,7 +3644,7 @@ func (x *ActionRequest) String() string {
 func (*ActionRequest) ProtoMessage() {}
 
 func (x *ActionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[50]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3553,7 +3657,7 @@ func (x *ActionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActionRequest.ProtoReflect.Descriptor instead.
 func (*ActionRequest) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{50}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ActionRequest) GetActionType() string {
@@ -3587,7 +3691,7 @@ type PlanActionResponse struct {
 
 func (x *PlanActionResponse) Reset() {
 	*x = PlanActionResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3599,7 +3703,7 @@ func (x *PlanActionResponse) String() string {
 func (*PlanActionResponse) ProtoMessage() {}
 
 func (x *PlanActionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[51]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3612,7 +3716,7 @@ func (x *PlanActionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlanActionResponse.ProtoReflect.Descriptor instead.
 func (*PlanActionResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{51}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *PlanActionResponse) GetDiagnostics() []*Diagnostic {
@@ -3642,7 +3746,7 @@ type InvokeActionEvent struct {
 
 func (x *InvokeActionEvent) Reset() {
 	*x = InvokeActionEvent{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3654,7 +3758,7 @@ func (x *InvokeActionEvent) String() string {
 func (*InvokeActionEvent) ProtoMessage() {}
 
 func (x *InvokeActionEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[52]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3667,7 +3771,7 @@ func (x *InvokeActionEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *InvokeActionEvent) GetType() isInvokeActionEvent_Type {
@@ -3720,7 +3824,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3732,7 +3836,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[53]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3745,7 +3849,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{53}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *StopResponse) GetError() string {
@@ -3769,7 +3873,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3781,7 +3885,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[54]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3866,7 +3970,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3878,7 +3982,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3938,7 +4042,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3950,7 +4054,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3986,7 +4090,7 @@ type IdentitySchema_Attribute struct {
 
 func (x *IdentitySchema_Attribute) Reset() {
 	*x = IdentitySchema_Attribute{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[63]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3998,7 +4102,7 @@ func (x *IdentitySchema_Attribute) String() string {
 func (*IdentitySchema_Attribute) ProtoMessage() {}
 
 func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[63]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4061,7 +4165,7 @@ type ImportResponse_Imported struct {
 
 func (x *ImportResponse_Imported) Reset() {
 	*x = ImportResponse_Imported{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4073,7 +4177,7 @@ func (x *ImportResponse_Imported) String() string {
 func (*ImportResponse_Imported) ProtoMessage() {}
 
 func (x *ImportResponse_Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[67]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4126,7 +4230,7 @@ type InvokeActionEvent_Progress struct {
 
 func (x *InvokeActionEvent_Progress) Reset() {
 	*x = InvokeActionEvent_Progress{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4138,7 +4242,7 @@ func (x *InvokeActionEvent_Progress) String() string {
 func (*InvokeActionEvent_Progress) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4151,7 +4255,7 @@ func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent_Progress.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent_Progress) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52, 0}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{54, 0}
 }
 
 func (x *InvokeActionEvent_Progress) GetMessage() string {
@@ -4170,7 +4274,7 @@ type InvokeActionEvent_Completed struct {
 
 func (x *InvokeActionEvent_Completed) Reset() {
 	*x = InvokeActionEvent_Completed{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4182,7 +4286,7 @@ func (x *InvokeActionEvent_Completed) String() string {
 func (*InvokeActionEvent_Completed) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4195,7 +4299,7 @@ func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvokeActionEvent_Completed.ProtoReflect.Descriptor instead.
 func (*InvokeActionEvent_Completed) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{52, 1}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{54, 1}
 }
 
 func (x *InvokeActionEvent_Completed) GetDiagnostics() []*Diagnostic {
@@ -4506,7 +4610,13 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\ftarget_state\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\vtargetState\x12=\n" +
 	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\x12%\n" +
 	"\x0etarget_private\x18\x03 \x01(\fR\rtargetPrivate\x12F\n" +
-	"\x0ftarget_identity\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0etargetIdentity\"\xff\x01\n" +
+	"\x0ftarget_identity\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\x0etargetIdentity\"i\n" +
+	"\x15GenerateConfigRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x123\n" +
+	"\x05state\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x05state\"\x8e\x01\n" +
+	"\x16GenerateConfigResponse\x125\n" +
+	"\x06config\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12=\n" +
+	"\vdiagnostics\x18\x02 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"\xff\x01\n" +
 	"\x0fReadDataRequest\x12\x1b\n" +
 	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
 	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12B\n" +
@@ -4575,7 +4685,7 @@ func file_cairn_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 70)
+var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
 var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(StringKind)(0),                     // 0: cairn.plugin.v1.StringKind
 	(Diagnostic_Severity)(0),            // 1: cairn.plugin.v1.Diagnostic.Severity
@@ -4626,41 +4736,43 @@ var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(*ImportResponse)(nil),              // 46: cairn.plugin.v1.ImportResponse
 	(*MoveRequest)(nil),                 // 47: cairn.plugin.v1.MoveRequest
 	(*MoveResponse)(nil),                // 48: cairn.plugin.v1.MoveResponse
-	(*ReadDataRequest)(nil),             // 49: cairn.plugin.v1.ReadDataRequest
-	(*ReadDataResponse)(nil),            // 50: cairn.plugin.v1.ReadDataResponse
-	(*OpenEphemeralRequest)(nil),        // 51: cairn.plugin.v1.OpenEphemeralRequest
-	(*OpenEphemeralResponse)(nil),       // 52: cairn.plugin.v1.OpenEphemeralResponse
-	(*EphemeralRequest)(nil),            // 53: cairn.plugin.v1.EphemeralRequest
-	(*RenewEphemeralResponse)(nil),      // 54: cairn.plugin.v1.RenewEphemeralResponse
-	(*ActionRequest)(nil),               // 55: cairn.plugin.v1.ActionRequest
-	(*PlanActionResponse)(nil),          // 56: cairn.plugin.v1.PlanActionResponse
-	(*InvokeActionEvent)(nil),           // 57: cairn.plugin.v1.InvokeActionEvent
-	(*StopResponse)(nil),                // 58: cairn.plugin.v1.StopResponse
-	(*AttributePath_Step)(nil),          // 59: cairn.plugin.v1.AttributePath.Step
-	(*Function_Parameter)(nil),          // 60: cairn.plugin.v1.Function.Parameter
-	(*Function_Return)(nil),             // 61: cairn.plugin.v1.Function.Return
-	nil,                                 // 62: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	nil,                                 // 63: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
-	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	nil,                                 // 67: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	(*IdentitySchema_Attribute)(nil),    // 68: cairn.plugin.v1.IdentitySchema.Attribute
-	nil,                                 // 69: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
-	nil,                                 // 70: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	nil,                                 // 71: cairn.plugin.v1.RawState.FlatmapEntry
-	(*ImportResponse_Imported)(nil),     // 72: cairn.plugin.v1.ImportResponse.Imported
-	(*InvokeActionEvent_Progress)(nil),  // 73: cairn.plugin.v1.InvokeActionEvent.Progress
-	(*InvokeActionEvent_Completed)(nil), // 74: cairn.plugin.v1.InvokeActionEvent.Completed
-	(*timestamppb.Timestamp)(nil),       // 75: google.protobuf.Timestamp
+	(*GenerateConfigRequest)(nil),       // 49: cairn.plugin.v1.GenerateConfigRequest
+	(*GenerateConfigResponse)(nil),      // 50: cairn.plugin.v1.GenerateConfigResponse
+	(*ReadDataRequest)(nil),             // 51: cairn.plugin.v1.ReadDataRequest
+	(*ReadDataResponse)(nil),            // 52: cairn.plugin.v1.ReadDataResponse
+	(*OpenEphemeralRequest)(nil),        // 53: cairn.plugin.v1.OpenEphemeralRequest
+	(*OpenEphemeralResponse)(nil),       // 54: cairn.plugin.v1.OpenEphemeralResponse
+	(*EphemeralRequest)(nil),            // 55: cairn.plugin.v1.EphemeralRequest
+	(*RenewEphemeralResponse)(nil),      // 56: cairn.plugin.v1.RenewEphemeralResponse
+	(*ActionRequest)(nil),               // 57: cairn.plugin.v1.ActionRequest
+	(*PlanActionResponse)(nil),          // 58: cairn.plugin.v1.PlanActionResponse
+	(*InvokeActionEvent)(nil),           // 59: cairn.plugin.v1.InvokeActionEvent
+	(*StopResponse)(nil),                // 60: cairn.plugin.v1.StopResponse
+	(*AttributePath_Step)(nil),          // 61: cairn.plugin.v1.AttributePath.Step
+	(*Function_Parameter)(nil),          // 62: cairn.plugin.v1.Function.Parameter
+	(*Function_Return)(nil),             // 63: cairn.plugin.v1.Function.Return
+	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	nil,                                 // 67: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	nil,                                 // 68: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	nil,                                 // 69: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	(*IdentitySchema_Attribute)(nil),    // 70: cairn.plugin.v1.IdentitySchema.Attribute
+	nil,                                 // 71: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	nil,                                 // 72: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	nil,                                 // 73: cairn.plugin.v1.RawState.FlatmapEntry
+	(*ImportResponse_Imported)(nil),     // 74: cairn.plugin.v1.ImportResponse.Imported
+	(*InvokeActionEvent_Progress)(nil),  // 75: cairn.plugin.v1.InvokeActionEvent.Progress
+	(*InvokeActionEvent_Completed)(nil), // 76: cairn.plugin.v1.InvokeActionEvent.Completed
+	(*timestamppb.Timestamp)(nil),       // 77: google.protobuf.Timestamp
 }
 var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	1,   // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
 	8,   // 1: cairn.plugin.v1.Diagnostic.attribute:type_name -> cairn.plugin.v1.AttributePath
-	59,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
-	60,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
-	60,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
-	61,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
+	61,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
+	62,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
+	62,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
+	63,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
 	11,  // 6: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
 	7,   // 7: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	14,  // 8: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
@@ -4675,27 +4787,27 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	3,   // 17: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
 	13,  // 18: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
 	13,  // 19: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
-	62,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	63,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	64,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	65,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
 	7,   // 22: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	13,  // 23: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
 	11,  // 24: cairn.plugin.v1.SchemaResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
-	64,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	65,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	66,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	67,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	68,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
-	69,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	66,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	67,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	68,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	69,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	70,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
+	71,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
 	7,   // 31: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	19,  // 32: cairn.plugin.v1.SchemaAnswer.schema:type_name -> cairn.plugin.v1.SchemaResponse
 	21,  // 33: cairn.plugin.v1.SchemaAnswer.identities:type_name -> cairn.plugin.v1.IdentitySchemasResponse
-	70,  // 34: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	72,  // 34: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
 	7,   // 35: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	6,   // 36: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
 	6,   // 37: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
 	9,   // 38: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
 	4,   // 39: cairn.plugin.v1.Deferred.reason:type_name -> cairn.plugin.v1.Deferred.Reason
-	71,  // 40: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
+	73,  // 40: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
 	6,   // 41: cairn.plugin.v1.IdentityData.identity_data:type_name -> cairn.plugin.v1.DynamicValue
 	7,   // 42: cairn.plugin.v1.DiagnosticsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	6,   // 43: cairn.plugin.v1.ValidateProviderRequest.config:type_name -> cairn.plugin.v1.DynamicValue
@@ -4739,7 +4851,7 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	29,  // 81: cairn.plugin.v1.ApplyResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
 	26,  // 82: cairn.plugin.v1.ImportRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
 	29,  // 83: cairn.plugin.v1.ImportRequest.identity:type_name -> cairn.plugin.v1.IdentityData
-	72,  // 84: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
+	74,  // 84: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
 	7,   // 85: cairn.plugin.v1.ImportResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	27,  // 86: cairn.plugin.v1.ImportResponse.deferred:type_name -> cairn.plugin.v1.Deferred
 	28,  // 87: cairn.plugin.v1.MoveRequest.source_state:type_name -> cairn.plugin.v1.RawState
@@ -4747,42 +4859,45 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,   // 89: cairn.plugin.v1.MoveResponse.target_state:type_name -> cairn.plugin.v1.DynamicValue
 	7,   // 90: cairn.plugin.v1.MoveResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	29,  // 91: cairn.plugin.v1.MoveResponse.target_identity:type_name -> cairn.plugin.v1.IdentityData
-	6,   // 92: cairn.plugin.v1.ReadDataRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	6,   // 93: cairn.plugin.v1.ReadDataRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
-	26,  // 94: cairn.plugin.v1.ReadDataRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	6,   // 95: cairn.plugin.v1.ReadDataResponse.state:type_name -> cairn.plugin.v1.DynamicValue
-	7,   // 96: cairn.plugin.v1.ReadDataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	27,  // 97: cairn.plugin.v1.ReadDataResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	6,   // 98: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	26,  // 99: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	7,   // 100: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	75,  // 101: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 102: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
-	27,  // 103: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	7,   // 104: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	75,  // 105: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
-	6,   // 106: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
-	26,  // 107: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
-	7,   // 108: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	27,  // 109: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	73,  // 110: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
-	74,  // 111: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
-	13,  // 112: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 113: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	10,  // 114: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	13,  // 115: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 116: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	18,  // 117: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
-	20,  // 118: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
-	10,  // 119: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	6,   // 120: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
-	29,  // 121: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
-	7,   // 122: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	123, // [123:123] is the sub-list for method output_type
-	123, // [123:123] is the sub-list for method input_type
-	123, // [123:123] is the sub-list for extension type_name
-	123, // [123:123] is the sub-list for extension extendee
-	0,   // [0:123] is the sub-list for field type_name
+	6,   // 92: cairn.plugin.v1.GenerateConfigRequest.state:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 93: cairn.plugin.v1.GenerateConfigResponse.config:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 94: cairn.plugin.v1.GenerateConfigResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	6,   // 95: cairn.plugin.v1.ReadDataRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 96: cairn.plugin.v1.ReadDataRequest.provider_meta:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 97: cairn.plugin.v1.ReadDataRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	6,   // 98: cairn.plugin.v1.ReadDataResponse.state:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 99: cairn.plugin.v1.ReadDataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 100: cairn.plugin.v1.ReadDataResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	6,   // 101: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 102: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 103: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	77,  // 104: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 105: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
+	27,  // 106: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	7,   // 107: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	77,  // 108: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	6,   // 109: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	26,  // 110: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
+	7,   // 111: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	27,  // 112: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
+	75,  // 113: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
+	76,  // 114: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
+	13,  // 115: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 116: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	10,  // 117: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	13,  // 118: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 119: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	18,  // 120: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
+	20,  // 121: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
+	10,  // 122: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	6,   // 123: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
+	29,  // 124: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 125: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	126, // [126:126] is the sub-list for method output_type
+	126, // [126:126] is the sub-list for method input_type
+	126, // [126:126] is the sub-list for extension type_name
+	126, // [126:126] is the sub-list for extension extendee
+	0,   // [0:126] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plugin_v1_plugin_proto_init() }
@@ -4791,14 +4906,14 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 		return
 	}
 	file_cairn_plugin_v1_plugin_proto_msgTypes[4].OneofWrappers = []any{}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[47].OneofWrappers = []any{}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[48].OneofWrappers = []any{}
 	file_cairn_plugin_v1_plugin_proto_msgTypes[49].OneofWrappers = []any{}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[52].OneofWrappers = []any{
+	file_cairn_plugin_v1_plugin_proto_msgTypes[50].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[51].OneofWrappers = []any{}
+	file_cairn_plugin_v1_plugin_proto_msgTypes[54].OneofWrappers = []any{
 		(*InvokeActionEvent_Progress_)(nil),
 		(*InvokeActionEvent_Completed_)(nil),
 	}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[54].OneofWrappers = []any{
+	file_cairn_plugin_v1_plugin_proto_msgTypes[56].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
@@ -4809,7 +4924,7 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plugin_v1_plugin_proto_rawDesc), len(file_cairn_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   70,
+			NumMessages:   72,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
