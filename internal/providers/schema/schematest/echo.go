@@ -36,6 +36,9 @@ const echoAddress = "registry.terraform.io/cairnstacks/echo"
 type Echo struct {
 	Resources, Data map[string]*schema.Block
 
+	// Imports are the objects that can be imported, by type, whatever the ID.
+	Imports map[string]cty.Value
+
 	// Plan and Apply return the objects that are planned and made; they may be nil, for the proposed
 	// and the planned object.
 	Plan  func(call Call) cty.Value
@@ -144,6 +147,16 @@ func (w *Workspace) Terraform(t testing.TB, args ...string) ([]Diagnostic, strin
 		t.Fatalf("terraform %v: %v\n%s", args, err, output[at:min(len(output), at+3000)])
 	}
 	return diags, string(output)
+}
+
+// File returns the content of a file.
+func (w *Workspace) File(t testing.TB, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(w.dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 // Calls returns the calls of a method since the last time, by type.

@@ -95,6 +95,14 @@ func (s *echoServer) ReadResource(_ context.Context, request *tfprotov6.ReadReso
 	return &tfprotov6.ReadResourceResponse{NewState: request.CurrentState, Private: request.Private}, nil
 }
 
+func (s *echoServer) ImportResourceState(
+	_ context.Context, request *tfprotov6.ImportResourceStateRequest,
+) (*tfprotov6.ImportResourceStateResponse, error) {
+	object, err := encode(s.echo.Imports[request.TypeName], s.echo.Resources[request.TypeName])
+	imported := &tfprotov6.ImportedResource{TypeName: request.TypeName, State: object}
+	return &tfprotov6.ImportResourceStateResponse{ImportedResources: []*tfprotov6.ImportedResource{imported}}, err
+}
+
 func (s *echoServer) ReadDataSource(
 	_ context.Context, request *tfprotov6.ReadDataSourceRequest,
 ) (*tfprotov6.ReadDataSourceResponse, error) {
@@ -187,7 +195,7 @@ var objectNestings = map[schema.Nesting]tfprotov6.SchemaObjectNestingMode{
 }
 
 func wireBlock(block *schema.Block) *tfprotov6.SchemaBlock {
-	wire := &tfprotov6.SchemaBlock{Attributes: wireAttributes(block.Attributes)}
+	wire := &tfprotov6.SchemaBlock{Attributes: wireAttributes(block.Attributes), Deprecated: block.Deprecated}
 	for _, nested := range block.Blocks {
 		wire.BlockTypes = append(wire.BlockTypes, &tfprotov6.SchemaNestedBlock{
 			TypeName: nested.Name,
