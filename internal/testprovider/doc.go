@@ -90,6 +90,10 @@
 //     strings: its messages before anything else), defer (planning it is deferred as if the
 //     provider's configuration was not known), fail_plan, fail_invoke (bools), invoke_delay,
 //     invoke_gate and panic_on (invoke), as for fake_slow and fake_failing.
+//   - List resource fake_identity: finds the stored objects of that type, sorted by id, beyond any
+//     limit; prefix (of the ids; as value of resources), warn (string: a warning with this message
+//     comes first), fail_list (bool: it fails after the last object), list_delay, list_gate and
+//     panic_on (list), as for fake_slow and fake_failing.
 //   - Function echo(value): its argument, of whatever type.
 //
 // # Rules

@@ -112,6 +112,7 @@ func (s *server) GetMetadata(context.Context, *tfprotov6.GetMetadataRequest) (*t
 		EphemeralResources: []tfprotov6.EphemeralResourceMetadata{{TypeName: ephemeralName}},
 		Functions:          []tfprotov6.FunctionMetadata{{Name: functionName}},
 		Actions:            []tfprotov6.ActionMetadata{{TypeName: actionName}},
+		ListResources:      []tfprotov6.ListResourceMetadata{{TypeName: listName}},
 	}
 	for name := range s.types {
 		resp.Resources = append(resp.Resources, tfprotov6.ResourceMetadata{TypeName: name})
@@ -129,6 +130,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{ephemeralName: ephemeralSchema()},
 		Functions:                map[string]*tfprotov6.Function{functionName: echoFunction()},
 		ActionSchemas:            map[string]*tfprotov6.ActionSchema{actionName: actionSchema()},
+		ListResourceSchemas:      map[string]*tfprotov6.Schema{listName: listSchema()},
 	}
 	for name, t := range s.types {
 		resp.ResourceSchemas[name] = t.schema

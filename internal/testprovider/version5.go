@@ -50,13 +50,26 @@ func New5(ctx context.Context) (tfprotov5.ProviderServer, error) {
 	if !ok {
 		return nil, errors.New("serving version 5 of the protocol: there are no actions")
 	}
-	return server5{server, actions}, nil
+	lists, ok := server.(tfprotov5.ListResourceServer)
+	if !ok {
+		return nil, errors.New("serving version 5 of the protocol: there are no list resources")
+	}
+	return server5{server, actions, lists}, nil
 }
 
 // server5 adds the parts that the conversion omits.
 type server5 struct {
 	tfprotov5.ProviderServer
 	tfprotov5.ActionServer
+	tfprotov5.ListResourceServer
+}
+
+// wholeObjects is the key in contexts of a request for whole objects, which the conversion omits.
+type wholeObjects struct{}
+
+// ListResource implements [tfprotov5.ListResourceServer].
+func (s server5) ListResource(ctx context.Context, req *tfprotov5.ListResourceRequest) (*tfprotov5.ListResourceServerStream, error) {
+	return s.ListResourceServer.ListResource(context.WithValue(ctx, wholeObjects{}, req.IncludeResource), req)
 }
 
 // GetProviderSchema implements [tfprotov5.ProviderServer].

@@ -180,6 +180,16 @@ func noAction(typeName string) provider.Diagnostics {
 	return provider.Errorf("Unsupported action", "The provider %s has no action %q.", Address, typeName)
 }
 
+// ValidateList implements [provider.Provider]: there are no list resources.
+func (p *Provider) ValidateList(_ context.Context, req provider.ValidateListRequest) provider.Diagnostics {
+	return noType("list", req.Type)
+}
+
+// List implements [provider.Provider]: there are no list resources.
+func (p *Provider) List(_ context.Context, req provider.ListRequest) provider.ListResponse {
+	return provider.ListResponse{Diagnostics: noType("list", req.Type)}
+}
+
 // Stop implements [provider.Provider]: no call takes time but those that a context ends.
 func (p *Provider) Stop(context.Context) error { return nil }
 

@@ -137,6 +137,7 @@ var (
 	kindData      = kind{"data source", func(p *schema.Provider) map[string]*schema.Schema { return p.Data }}
 	kindEphemeral = kind{"ephemeral resource type", func(p *schema.Provider) map[string]*schema.Schema { return p.Ephemeral }}
 	kindAction    = kind{"action", func(p *schema.Provider) map[string]*schema.Schema { return p.Actions }}
+	kindList      = kind{"list resource type", func(p *schema.Provider) map[string]*schema.Schema { return p.List }}
 )
 
 // configType returns the type of the object that a configuration block becomes, which is that of

@@ -329,6 +329,66 @@ func TestAction(t *testing.T) {
 	})
 }
 
+func TestList(t *testing.T) {
+	versions(t, func(t *testing.T, environ string) {
+		p := start(t, environ)
+		configure(t, p, nil)
+		const typeName = "fake_identity"
+		objects := map[string]cty.Value{}
+		for _, id := range []string{"a1", "a2", "a3", "b1"} {
+			objects[id] = create(t, p, typeName, map[string]cty.Value{"id": cty.StringVal(id)}).New
+		}
+		config := func(args map[string]cty.Value) cty.Value { return object(t, p.Schema().List[typeName], args) }
+		refused := config(map[string]cty.Value{"prefix": cty.StringVal(testprovider.Refused)})
+		said := p.ValidateList(t.Context(), provider.ValidateListRequest{
+			Type: typeName, Config: refused, IncludeObject: cty.True, Limit: cty.UnknownVal(cty.Number),
+		})
+		if len(said) != 1 || !said[0].Path.Equals(cty.GetAttrPath("prefix")) {
+			t.Errorf("ValidateList: got %+v, want an error about the prefix", said)
+		}
+		list := func(args map[string]cty.Value, limit int64, whole bool) (string, provider.Diagnostics) {
+			response := p.List(t.Context(), provider.ListRequest{Type: typeName, Config: config(args), Limit: limit, IncludeObject: whole})
+			var ids []string
+			for _, one := range response.Objects {
+				id := one.Identity.GetAttr("id").AsString()
+				want := none(p.Schema().Managed[typeName])
+				if whole {
+					want = objects[id]
+				}
+				if one.DisplayName != "Object "+id || !one.Object.RawEquals(want) {
+					t.Errorf("List: got %+v, want the object %#v", one, want)
+				}
+				ids = append(ids, id)
+			}
+			return strings.Join(ids, " "), response.Diagnostics
+		}
+		for _, test := range []struct {
+			args  map[string]cty.Value
+			limit int64
+			whole bool
+			want  string
+		}{
+			{nil, 100, false, "a1 a2 a3 b1"},
+			{map[string]cty.Value{"prefix": cty.StringVal("a")}, 100, true, "a1 a2 a3"},
+			{nil, 2, false, "a1 a2"},
+			{map[string]cty.Value{"fail_list": cty.True}, 4, false, "a1 a2 a3 b1"}, // it is not read so far
+		} {
+			got, diags := list(test.args, test.limit, test.whole)
+			ok(t, "List", diags)
+			if got != test.want {
+				t.Errorf("List(%v) up to %d: got %s, want %s", test.args, test.limit, got, test.want)
+			}
+		}
+		if got, diags := list(map[string]cty.Value{"fail_list": cty.True}, 5, false); !diags.HasErrors() || got != "a1 a2 a3 b1" {
+			t.Errorf("List that fails: got %s with %+v", got, diags)
+		}
+		got, diags := list(map[string]cty.Value{"warn": cty.StringVal("slow")}, 1, false)
+		if len(diags) != 1 || diags.HasErrors() || got != "a1" {
+			t.Errorf("List that warns: got %s with %+v", got, diags)
+		}
+	})
+}
+
 func TestFunction(t *testing.T) {
 	versions(t, func(t *testing.T, environ string) {
 		p := start(t, environ)

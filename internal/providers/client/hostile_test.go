@@ -113,7 +113,7 @@ func oddSchema() *pluginv1.SchemaResponse {
 	all := map[string]*pluginv1.Schema{"odd": s}
 	return &pluginv1.SchemaResponse{
 		Provider: &pluginv1.Schema{Block: &pluginv1.Block{}}, ResourceSchemas: all, DataSourceSchemas: all, EphemeralResourceSchemas: all,
-		ActionSchemas: map[string]*pluginv1.ActionSchema{"odd": {Schema: s}},
+		ActionSchemas: map[string]*pluginv1.ActionSchema{"odd": {Schema: s}}, ListResourceSchemas: all,
 	}
 }
 
@@ -286,6 +286,42 @@ func TestActions(t *testing.T) {
 	}
 }
 
+// Listed objects must have identities, and are not read beyond the limit or an error.
+func TestListEvents(t *testing.T) {
+	identity := &pluginv1.IdentityData{IdentityData: msgpack("\x81\xa2id\xa1x")}
+	good := &pluginv1.ListEvent{Identity: identity, DisplayName: "one"}
+	warning := []*pluginv1.Diagnostic{{Severity: pluginv1.Diagnostic_WARNING, Summary: "rain"}}
+	failed := &pluginv1.ListEvent{Diagnostics: []*pluginv1.Diagnostic{{Severity: pluginv1.Diagnostic_ERROR, Summary: "storm"}}}
+	nullObject := &pluginv1.ListEvent{Identity: identity, ResourceObject: msgpack("\xc0")}
+	for name, test := range map[string]struct {
+		events  []any
+		objects int
+		errors  bool
+	}{
+		"nothing":          {nil, 0, false},
+		"limit":            {[]any{good, good, good, good}, 3, false},
+		"warning":          {[]any{&pluginv1.ListEvent{Diagnostics: warning}, good}, 1, false},
+		"null":             {[]any{nullObject}, 1, false},
+		"error":            {[]any{good, failed, good}, 1, true},
+		"no identity":      {[]any{&pluginv1.ListEvent{DisplayName: "one"}}, 0, true},
+		"null identity":    {[]any{&pluginv1.ListEvent{Identity: &pluginv1.IdentityData{IdentityData: msgpack("\xc0")}}}, 0, true},
+		"unknown identity": {[]any{&pluginv1.ListEvent{Identity: &pluginv1.IdentityData{IdentityData: msgpack("\xd4\x00\x00")}}}, 0, true},
+		"odd identity":     {[]any{&pluginv1.ListEvent{Identity: &pluginv1.IdentityData{IdentityData: msgpack("\x80")}}}, 0, true},
+		"odd object":       {[]any{&pluginv1.ListEvent{Identity: identity, ResourceObject: msgpack("\xa1x")}}, 0, true},
+	} {
+		h := hostile{
+			"ListResource": test.events,
+			"GetResourceIdentitySchemas": &pluginv1.IdentitySchemasResponse{IdentitySchemas: map[string]*pluginv1.IdentitySchema{
+				"odd": {IdentityAttributes: []*pluginv1.IdentitySchema_Attribute{{Name: "id", Type: []byte(`"string"`)}}},
+			}},
+		}
+		response := h.attach(t, 6).List(t.Context(), provider.ListRequest{Type: "odd", Limit: 3})
+		if len(response.Objects) != test.objects || response.Diagnostics.HasErrors() != test.errors {
+			t.Errorf("%s: got %+v", name, response)
+		}
+	}
+}
+
 // A stream without an end ends with the caller's patience, and none of its messages are kept.
 func TestEndlessStream(t *testing.T) {
 	event := &pluginv1.InvokeActionEvent{
@@ -319,6 +355,7 @@ func FuzzAnswers(f *testing.F) {
 		&pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{{}}},
 		&pluginv1.ImportResponse{ImportedResources: []*pluginv1.ImportResponse_Imported{{TypeName: "odd", State: good}}},
 		&pluginv1.OpenEphemeralResponse{RenewAt: &timestamppb.Timestamp{Seconds: 1 << 60}},
+		&pluginv1.ListEvent{ResourceObject: good},
 		&pluginv1.CallResponse{Error: &pluginv1.FunctionError{Text: "no"}},
 		&pluginv1.DiagnosticsResponse{
 			Diagnostics: []*pluginv1.Diagnostic{{Severity: 7, Attribute: &pluginv1.AttributePath{Steps: []*pluginv1.AttributePath_Step{{}}}}},
@@ -337,6 +374,7 @@ func FuzzAnswers(f *testing.F) {
 		"UpgradeResourceState", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState",
 		"MoveResourceState", "GenerateResourceConfig", "ReadDataSource", "OpenEphemeralResource", "RenewEphemeralResource",
 		"CloseEphemeralResource", "ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
+		"ListResource",
 	} {
 		h[method] = send
 	}
@@ -377,6 +415,9 @@ func FuzzAnswers(f *testing.F) {
 		p.ValidateAction(ctx, "odd", cty.NilVal)
 		p.PlanAction(ctx, provider.PlanActionRequest{Type: "odd", DeferralAllowed: true})
 		p.InvokeAction(ctx, provider.InvokeActionRequest{Type: "odd", Progress: func(string) {}})
+		for _, one := range p.List(ctx, provider.ListRequest{Type: "odd", Limit: 1}).Objects {
+			check("List", one.Object, nil)
+		}
 		if p.Exited() {
 			t.Fatal("the provider cannot be called any more")
 		}

@@ -21,6 +21,7 @@ var (
 	ValidateData      = Method{Name: "ValidateDataResourceConfig", in5: "ValidateDataSourceConfig"}
 	ValidateEphemeral = Method{Name: "ValidateEphemeralResourceConfig"}
 	ValidateAction    = Method{Name: "ValidateActionConfig"}
+	ValidateList      = Method{Name: "ValidateListResourceConfig"}
 
 	Configure       = Method{Name: "ConfigureProvider", in5: "Configure"}
 	UpgradeState    = Method{Name: "UpgradeResourceState"}
@@ -40,6 +41,7 @@ var (
 	CallFunction = Method{Name: "CallFunction"}
 	PlanAction   = Method{Name: "PlanAction"}
 	InvokeAction = Method{Name: "InvokeAction"}
+	List         = Method{Name: "ListResource"}
 	Stop         = Method{Name: "StopProvider", in5: "Stop"}
 )
 

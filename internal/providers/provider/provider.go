@@ -83,6 +83,12 @@ type Provider interface {
 	// InvokeAction returns when the action has ended.
 	InvokeAction(ctx context.Context, req InvokeActionRequest) Diagnostics
 
+	// ValidateList checks the configuration of a list resource, which may have unknown parts.
+	ValidateList(ctx context.Context, req ValidateListRequest) Diagnostics
+
+	// List finds existing objects. The configuration is wholly known.
+	List(ctx context.Context, req ListRequest) ListResponse
+
 	// Stop asks the provider to end its work soon, and returns at once: its other methods then return
 	// the work that is done so far.
 	Stop(ctx context.Context) error
@@ -278,4 +284,33 @@ type InvokeActionRequest struct {
 	Type     string
 	Config   cty.Value
 	Progress func(message string) // nil, or called by one goroutine before InvokeAction returns
+}
+
+// ValidateListRequest is a list resource, with values that may be unknown.
+type ValidateListRequest struct {
+	Type          string
+	Config        cty.Value
+	IncludeObject cty.Value // bool
+	Limit         cty.Value // number
+}
+
+// ListRequest asks for the existing objects that a list resource finds.
+type ListRequest struct {
+	Type          string // of the list resource, and of the objects
+	Config        cty.Value
+	IncludeObject bool  // the objects are wanted, not their identities only
+	Limit         int64 // the largest number of objects that is wanted
+}
+
+// ListResponse has the objects in the order of the provider. There may be some also with errors.
+type ListResponse struct {
+	Objects     []ListedObject
+	Diagnostics Diagnostics
+}
+
+// ListedObject is an existing object, which can be imported by its identity.
+type ListedObject struct {
+	Identity    cty.Value
+	DisplayName string
+	Object      cty.Value // null if it was not asked for, or if the provider leaves it out
 }

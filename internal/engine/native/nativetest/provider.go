@@ -48,6 +48,7 @@ type Hooks struct {
 	OnCloseEphemeral func(provider.EphemeralRequest) provider.Diagnostics
 	OnPlanAction     func(provider.PlanActionRequest, provider.PlanActionResponse) provider.PlanActionResponse
 	OnInvokeAction   func(context.Context, provider.InvokeActionRequest) provider.Diagnostics
+	OnList           func(provider.ListRequest) provider.ListResponse
 }
 
 var _ provider.Provider = (*Provider)(nil)
@@ -317,6 +318,21 @@ func (p *Provider) InvokeAction(ctx context.Context, req provider.InvokeActionRe
 		return nil
 	}
 	return p.OnInvokeAction(ctx, req)
+}
+
+// ValidateList implements [provider.Provider].
+func (p *Provider) ValidateList(_ context.Context, req provider.ValidateListRequest) provider.Diagnostics {
+	p.called("validatelist", req.Type, req.Config)
+	return nil
+}
+
+// List implements [provider.Provider]: without a hook it finds nothing.
+func (p *Provider) List(_ context.Context, req provider.ListRequest) provider.ListResponse {
+	p.called("list", req.Type, req.Config)
+	if p.OnList == nil {
+		return provider.ListResponse{}
+	}
+	return p.OnList(req)
 }
 
 // Stop implements [provider.Provider].

@@ -190,6 +190,24 @@ func (r *router) InvokeAction(ctx context.Context, req provider.InvokeActionRequ
 	return p.InvokeAction(ctx, req)
 }
 
+// ValidateList implements [provider.Provider].
+func (r *router) ValidateList(ctx context.Context, req provider.ValidateListRequest) provider.Diagnostics {
+	p, diags := r.pick(ctx, req.Type, req.Config)
+	if p == nil {
+		return diags
+	}
+	return p.ValidateList(ctx, req)
+}
+
+// List implements [provider.Provider].
+func (r *router) List(ctx context.Context, req provider.ListRequest) provider.ListResponse {
+	p, diags := r.pick(ctx, req.Type, req.Config)
+	if p == nil {
+		return provider.ListResponse{Diagnostics: diags}
+	}
+	return p.List(ctx, req)
+}
+
 // onlyFiles reports whether a provider has nothing to do for the component but with files: then it
 // needs no shared process.
 func onlyFiles(of *schema.Provider, used []stackaddrs.Resource) bool {

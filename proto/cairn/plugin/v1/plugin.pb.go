@@ -3815,6 +3815,210 @@ func (*InvokeActionEvent_Progress_) isInvokeActionEvent_Type() {}
 
 func (*InvokeActionEvent_Completed_) isInvokeActionEvent_Type() {}
 
+type ValidateListRequest struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 *DynamicValue          `protobuf:"bytes,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ValidateListRequest) Reset() {
+	*x = ValidateListRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ValidateListRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ValidateListRequest) ProtoMessage() {}
+
+func (x *ValidateListRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ValidateListRequest.ProtoReflect.Descriptor instead.
+func (*ValidateListRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{55}
+}
+
+func (x *ValidateListRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ValidateListRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ValidateListRequest) GetIncludeResourceObject() *DynamicValue {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return nil
+}
+
+func (x *ValidateListRequest) GetLimit() *DynamicValue {
+	if x != nil {
+		return x.Limit
+	}
+	return nil
+}
+
+type ListRequest struct {
+	state                 protoimpl.MessageState `protogen:"open.v1"`
+	TypeName              string                 `protobuf:"bytes,1,opt,name=type_name,json=typeName,proto3" json:"type_name,omitempty"`
+	Config                *DynamicValue          `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
+	IncludeResourceObject bool                   `protobuf:"varint,3,opt,name=include_resource_object,json=includeResourceObject,proto3" json:"include_resource_object,omitempty"`
+	Limit                 int64                  `protobuf:"varint,4,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *ListRequest) Reset() {
+	*x = ListRequest{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListRequest) ProtoMessage() {}
+
+func (x *ListRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListRequest.ProtoReflect.Descriptor instead.
+func (*ListRequest) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{56}
+}
+
+func (x *ListRequest) GetTypeName() string {
+	if x != nil {
+		return x.TypeName
+	}
+	return ""
+}
+
+func (x *ListRequest) GetConfig() *DynamicValue {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *ListRequest) GetIncludeResourceObject() bool {
+	if x != nil {
+		return x.IncludeResourceObject
+	}
+	return false
+}
+
+func (x *ListRequest) GetLimit() int64 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+type ListEvent struct {
+	state          protoimpl.MessageState `protogen:"open.v1"`
+	Identity       *IdentityData          `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	DisplayName    string                 `protobuf:"bytes,2,opt,name=display_name,json=displayName,proto3" json:"display_name,omitempty"`
+	ResourceObject *DynamicValue          `protobuf:"bytes,3,opt,name=resource_object,json=resourceObject,proto3" json:"resource_object,omitempty"`
+	Diagnostics    []*Diagnostic          `protobuf:"bytes,4,rep,name=diagnostics,proto3" json:"diagnostics,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *ListEvent) Reset() {
+	*x = ListEvent{}
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListEvent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListEvent) ProtoMessage() {}
+
+func (x *ListEvent) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListEvent.ProtoReflect.Descriptor instead.
+func (*ListEvent) Descriptor() ([]byte, []int) {
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{57}
+}
+
+func (x *ListEvent) GetIdentity() *IdentityData {
+	if x != nil {
+		return x.Identity
+	}
+	return nil
+}
+
+func (x *ListEvent) GetDisplayName() string {
+	if x != nil {
+		return x.DisplayName
+	}
+	return ""
+}
+
+func (x *ListEvent) GetResourceObject() *DynamicValue {
+	if x != nil {
+		return x.ResourceObject
+	}
+	return nil
+}
+
+func (x *ListEvent) GetDiagnostics() []*Diagnostic {
+	if x != nil {
+		return x.Diagnostics
+	}
+	return nil
+}
+
 type StopResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Error         string                 `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
@@ -3824,7 +4028,7 @@ type StopResponse struct {
 
 func (x *StopResponse) Reset() {
 	*x = StopResponse{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3836,7 +4040,7 @@ func (x *StopResponse) String() string {
 func (*StopResponse) ProtoMessage() {}
 
 func (x *StopResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[55]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3849,7 +4053,7 @@ func (x *StopResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopResponse.ProtoReflect.Descriptor instead.
 func (*StopResponse) Descriptor() ([]byte, []int) {
-	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{55}
+	return file_cairn_plugin_v1_plugin_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *StopResponse) GetError() string {
@@ -3873,7 +4077,7 @@ type AttributePath_Step struct {
 
 func (x *AttributePath_Step) Reset() {
 	*x = AttributePath_Step{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3885,7 +4089,7 @@ func (x *AttributePath_Step) String() string {
 func (*AttributePath_Step) ProtoMessage() {}
 
 func (x *AttributePath_Step) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[56]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3970,7 +4174,7 @@ type Function_Parameter struct {
 
 func (x *Function_Parameter) Reset() {
 	*x = Function_Parameter{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3982,7 +4186,7 @@ func (x *Function_Parameter) String() string {
 func (*Function_Parameter) ProtoMessage() {}
 
 func (x *Function_Parameter) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[57]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4042,7 +4246,7 @@ type Function_Return struct {
 
 func (x *Function_Return) Reset() {
 	*x = Function_Return{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4054,7 +4258,7 @@ func (x *Function_Return) String() string {
 func (*Function_Return) ProtoMessage() {}
 
 func (x *Function_Return) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[58]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4090,7 +4294,7 @@ type IdentitySchema_Attribute struct {
 
 func (x *IdentitySchema_Attribute) Reset() {
 	*x = IdentitySchema_Attribute{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[65]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4102,7 +4306,7 @@ func (x *IdentitySchema_Attribute) String() string {
 func (*IdentitySchema_Attribute) ProtoMessage() {}
 
 func (x *IdentitySchema_Attribute) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[65]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4165,7 +4369,7 @@ type ImportResponse_Imported struct {
 
 func (x *ImportResponse_Imported) Reset() {
 	*x = ImportResponse_Imported{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4381,7 @@ func (x *ImportResponse_Imported) String() string {
 func (*ImportResponse_Imported) ProtoMessage() {}
 
 func (x *ImportResponse_Imported) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[69]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4230,7 +4434,7 @@ type InvokeActionEvent_Progress struct {
 
 func (x *InvokeActionEvent_Progress) Reset() {
 	*x = InvokeActionEvent_Progress{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[70]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4242,7 +4446,7 @@ func (x *InvokeActionEvent_Progress) String() string {
 func (*InvokeActionEvent_Progress) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[70]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4274,7 +4478,7 @@ type InvokeActionEvent_Completed struct {
 
 func (x *InvokeActionEvent_Completed) Reset() {
 	*x = InvokeActionEvent_Completed{}
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[71]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4286,7 +4490,7 @@ func (x *InvokeActionEvent_Completed) String() string {
 func (*InvokeActionEvent_Completed) ProtoMessage() {}
 
 func (x *InvokeActionEvent_Completed) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[71]
+	mi := &file_cairn_plugin_v1_plugin_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4664,7 +4868,22 @@ const file_cairn_plugin_v1_plugin_proto_rawDesc = "" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x1aJ\n" +
 	"\tCompleted\x12=\n" +
 	"\vdiagnostics\x18\x01 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnosticsB\x06\n" +
-	"\x04type\"$\n" +
+	"\x04type\"\xf5\x01\n" +
+	"\x13ValidateListRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x12U\n" +
+	"\x17include_resource_object\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x15includeResourceObject\x123\n" +
+	"\x05limit\x18\x04 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x05limit\"\xaf\x01\n" +
+	"\vListRequest\x12\x1b\n" +
+	"\ttype_name\x18\x01 \x01(\tR\btypeName\x125\n" +
+	"\x06config\x18\x02 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x06config\x126\n" +
+	"\x17include_resource_object\x18\x03 \x01(\bR\x15includeResourceObject\x12\x14\n" +
+	"\x05limit\x18\x04 \x01(\x03R\x05limit\"\xf0\x01\n" +
+	"\tListEvent\x129\n" +
+	"\bidentity\x18\x01 \x01(\v2\x1d.cairn.plugin.v1.IdentityDataR\bidentity\x12!\n" +
+	"\fdisplay_name\x18\x02 \x01(\tR\vdisplayName\x12F\n" +
+	"\x0fresource_object\x18\x03 \x01(\v2\x1d.cairn.plugin.v1.DynamicValueR\x0eresourceObject\x12=\n" +
+	"\vdiagnostics\x18\x04 \x03(\v2\x1b.cairn.plugin.v1.DiagnosticR\vdiagnostics\"$\n" +
 	"\fStopResponse\x12\x14\n" +
 	"\x05error\x18\x01 \x01(\tR\x05error*%\n" +
 	"\n" +
@@ -4685,7 +4904,7 @@ func file_cairn_plugin_v1_plugin_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plugin_v1_plugin_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 72)
+var file_cairn_plugin_v1_plugin_proto_msgTypes = make([]protoimpl.MessageInfo, 75)
 var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(StringKind)(0),                     // 0: cairn.plugin.v1.StringKind
 	(Diagnostic_Severity)(0),            // 1: cairn.plugin.v1.Diagnostic.Severity
@@ -4747,32 +4966,35 @@ var file_cairn_plugin_v1_plugin_proto_goTypes = []any{
 	(*ActionRequest)(nil),               // 57: cairn.plugin.v1.ActionRequest
 	(*PlanActionResponse)(nil),          // 58: cairn.plugin.v1.PlanActionResponse
 	(*InvokeActionEvent)(nil),           // 59: cairn.plugin.v1.InvokeActionEvent
-	(*StopResponse)(nil),                // 60: cairn.plugin.v1.StopResponse
-	(*AttributePath_Step)(nil),          // 61: cairn.plugin.v1.AttributePath.Step
-	(*Function_Parameter)(nil),          // 62: cairn.plugin.v1.Function.Parameter
-	(*Function_Return)(nil),             // 63: cairn.plugin.v1.Function.Return
-	nil,                                 // 64: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	nil,                                 // 65: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
-	nil,                                 // 66: cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	nil,                                 // 67: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	nil,                                 // 68: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	nil,                                 // 69: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	(*IdentitySchema_Attribute)(nil),    // 70: cairn.plugin.v1.IdentitySchema.Attribute
-	nil,                                 // 71: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
-	nil,                                 // 72: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
-	nil,                                 // 73: cairn.plugin.v1.RawState.FlatmapEntry
-	(*ImportResponse_Imported)(nil),     // 74: cairn.plugin.v1.ImportResponse.Imported
-	(*InvokeActionEvent_Progress)(nil),  // 75: cairn.plugin.v1.InvokeActionEvent.Progress
-	(*InvokeActionEvent_Completed)(nil), // 76: cairn.plugin.v1.InvokeActionEvent.Completed
-	(*timestamppb.Timestamp)(nil),       // 77: google.protobuf.Timestamp
+	(*ValidateListRequest)(nil),         // 60: cairn.plugin.v1.ValidateListRequest
+	(*ListRequest)(nil),                 // 61: cairn.plugin.v1.ListRequest
+	(*ListEvent)(nil),                   // 62: cairn.plugin.v1.ListEvent
+	(*StopResponse)(nil),                // 63: cairn.plugin.v1.StopResponse
+	(*AttributePath_Step)(nil),          // 64: cairn.plugin.v1.AttributePath.Step
+	(*Function_Parameter)(nil),          // 65: cairn.plugin.v1.Function.Parameter
+	(*Function_Return)(nil),             // 66: cairn.plugin.v1.Function.Return
+	nil,                                 // 67: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	nil,                                 // 68: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	nil,                                 // 69: cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	nil,                                 // 70: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	nil,                                 // 71: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	nil,                                 // 72: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	(*IdentitySchema_Attribute)(nil),    // 73: cairn.plugin.v1.IdentitySchema.Attribute
+	nil,                                 // 74: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	nil,                                 // 75: cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	nil,                                 // 76: cairn.plugin.v1.RawState.FlatmapEntry
+	(*ImportResponse_Imported)(nil),     // 77: cairn.plugin.v1.ImportResponse.Imported
+	(*InvokeActionEvent_Progress)(nil),  // 78: cairn.plugin.v1.InvokeActionEvent.Progress
+	(*InvokeActionEvent_Completed)(nil), // 79: cairn.plugin.v1.InvokeActionEvent.Completed
+	(*timestamppb.Timestamp)(nil),       // 80: google.protobuf.Timestamp
 }
 var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	1,   // 0: cairn.plugin.v1.Diagnostic.severity:type_name -> cairn.plugin.v1.Diagnostic.Severity
 	8,   // 1: cairn.plugin.v1.Diagnostic.attribute:type_name -> cairn.plugin.v1.AttributePath
-	61,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
-	62,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
-	62,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
-	63,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
+	64,  // 2: cairn.plugin.v1.AttributePath.steps:type_name -> cairn.plugin.v1.AttributePath.Step
+	65,  // 3: cairn.plugin.v1.Function.parameters:type_name -> cairn.plugin.v1.Function.Parameter
+	65,  // 4: cairn.plugin.v1.Function.variadic_parameter:type_name -> cairn.plugin.v1.Function.Parameter
+	66,  // 5: cairn.plugin.v1.Function.return:type_name -> cairn.plugin.v1.Function.Return
 	11,  // 6: cairn.plugin.v1.MetadataResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
 	7,   // 7: cairn.plugin.v1.MetadataResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	14,  // 8: cairn.plugin.v1.Schema.block:type_name -> cairn.plugin.v1.Block
@@ -4787,27 +5009,27 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	3,   // 17: cairn.plugin.v1.NestedBlock.nesting:type_name -> cairn.plugin.v1.NestedBlock.NestingMode
 	13,  // 18: cairn.plugin.v1.ActionSchema.schema:type_name -> cairn.plugin.v1.Schema
 	13,  // 19: cairn.plugin.v1.SchemaResponse.provider:type_name -> cairn.plugin.v1.Schema
-	64,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
-	65,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
+	67,  // 20: cairn.plugin.v1.SchemaResponse.resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry
+	68,  // 21: cairn.plugin.v1.SchemaResponse.data_source_schemas:type_name -> cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry
 	7,   // 22: cairn.plugin.v1.SchemaResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	13,  // 23: cairn.plugin.v1.SchemaResponse.provider_meta:type_name -> cairn.plugin.v1.Schema
 	11,  // 24: cairn.plugin.v1.SchemaResponse.server_capabilities:type_name -> cairn.plugin.v1.ServerCapabilities
-	66,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
-	67,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
-	68,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
-	69,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
-	70,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
-	71,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
+	69,  // 25: cairn.plugin.v1.SchemaResponse.functions:type_name -> cairn.plugin.v1.SchemaResponse.FunctionsEntry
+	70,  // 26: cairn.plugin.v1.SchemaResponse.ephemeral_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry
+	71,  // 27: cairn.plugin.v1.SchemaResponse.list_resource_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry
+	72,  // 28: cairn.plugin.v1.SchemaResponse.action_schemas:type_name -> cairn.plugin.v1.SchemaResponse.ActionSchemasEntry
+	73,  // 29: cairn.plugin.v1.IdentitySchema.identity_attributes:type_name -> cairn.plugin.v1.IdentitySchema.Attribute
+	74,  // 30: cairn.plugin.v1.IdentitySchemasResponse.identity_schemas:type_name -> cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry
 	7,   // 31: cairn.plugin.v1.IdentitySchemasResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	19,  // 32: cairn.plugin.v1.SchemaAnswer.schema:type_name -> cairn.plugin.v1.SchemaResponse
 	21,  // 33: cairn.plugin.v1.SchemaAnswer.identities:type_name -> cairn.plugin.v1.IdentitySchemasResponse
-	72,  // 34: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
+	75,  // 34: cairn.plugin.v1.FunctionsResponse.functions:type_name -> cairn.plugin.v1.FunctionsResponse.FunctionsEntry
 	7,   // 35: cairn.plugin.v1.FunctionsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	6,   // 36: cairn.plugin.v1.CallRequest.arguments:type_name -> cairn.plugin.v1.DynamicValue
 	6,   // 37: cairn.plugin.v1.CallResponse.result:type_name -> cairn.plugin.v1.DynamicValue
 	9,   // 38: cairn.plugin.v1.CallResponse.error:type_name -> cairn.plugin.v1.FunctionError
 	4,   // 39: cairn.plugin.v1.Deferred.reason:type_name -> cairn.plugin.v1.Deferred.Reason
-	73,  // 40: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
+	76,  // 40: cairn.plugin.v1.RawState.flatmap:type_name -> cairn.plugin.v1.RawState.FlatmapEntry
 	6,   // 41: cairn.plugin.v1.IdentityData.identity_data:type_name -> cairn.plugin.v1.DynamicValue
 	7,   // 42: cairn.plugin.v1.DiagnosticsResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	6,   // 43: cairn.plugin.v1.ValidateProviderRequest.config:type_name -> cairn.plugin.v1.DynamicValue
@@ -4851,7 +5073,7 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	29,  // 81: cairn.plugin.v1.ApplyResponse.new_identity:type_name -> cairn.plugin.v1.IdentityData
 	26,  // 82: cairn.plugin.v1.ImportRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
 	29,  // 83: cairn.plugin.v1.ImportRequest.identity:type_name -> cairn.plugin.v1.IdentityData
-	74,  // 84: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
+	77,  // 84: cairn.plugin.v1.ImportResponse.imported_resources:type_name -> cairn.plugin.v1.ImportResponse.Imported
 	7,   // 85: cairn.plugin.v1.ImportResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	27,  // 86: cairn.plugin.v1.ImportResponse.deferred:type_name -> cairn.plugin.v1.Deferred
 	28,  // 87: cairn.plugin.v1.MoveRequest.source_state:type_name -> cairn.plugin.v1.RawState
@@ -4871,33 +5093,40 @@ var file_cairn_plugin_v1_plugin_proto_depIdxs = []int32{
 	6,   // 101: cairn.plugin.v1.OpenEphemeralRequest.config:type_name -> cairn.plugin.v1.DynamicValue
 	26,  // 102: cairn.plugin.v1.OpenEphemeralRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
 	7,   // 103: cairn.plugin.v1.OpenEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	77,  // 104: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	80,  // 104: cairn.plugin.v1.OpenEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
 	6,   // 105: cairn.plugin.v1.OpenEphemeralResponse.result:type_name -> cairn.plugin.v1.DynamicValue
 	27,  // 106: cairn.plugin.v1.OpenEphemeralResponse.deferred:type_name -> cairn.plugin.v1.Deferred
 	7,   // 107: cairn.plugin.v1.RenewEphemeralResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	77,  // 108: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
+	80,  // 108: cairn.plugin.v1.RenewEphemeralResponse.renew_at:type_name -> google.protobuf.Timestamp
 	6,   // 109: cairn.plugin.v1.ActionRequest.config:type_name -> cairn.plugin.v1.DynamicValue
 	26,  // 110: cairn.plugin.v1.ActionRequest.client_capabilities:type_name -> cairn.plugin.v1.ClientCapabilities
 	7,   // 111: cairn.plugin.v1.PlanActionResponse.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
 	27,  // 112: cairn.plugin.v1.PlanActionResponse.deferred:type_name -> cairn.plugin.v1.Deferred
-	75,  // 113: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
-	76,  // 114: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
-	13,  // 115: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 116: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	10,  // 117: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	13,  // 118: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	13,  // 119: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
-	18,  // 120: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
-	20,  // 121: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
-	10,  // 122: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
-	6,   // 123: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
-	29,  // 124: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
-	7,   // 125: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
-	126, // [126:126] is the sub-list for method output_type
-	126, // [126:126] is the sub-list for method input_type
-	126, // [126:126] is the sub-list for extension type_name
-	126, // [126:126] is the sub-list for extension extendee
-	0,   // [0:126] is the sub-list for field type_name
+	78,  // 113: cairn.plugin.v1.InvokeActionEvent.progress:type_name -> cairn.plugin.v1.InvokeActionEvent.Progress
+	79,  // 114: cairn.plugin.v1.InvokeActionEvent.completed:type_name -> cairn.plugin.v1.InvokeActionEvent.Completed
+	6,   // 115: cairn.plugin.v1.ValidateListRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 116: cairn.plugin.v1.ValidateListRequest.include_resource_object:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 117: cairn.plugin.v1.ValidateListRequest.limit:type_name -> cairn.plugin.v1.DynamicValue
+	6,   // 118: cairn.plugin.v1.ListRequest.config:type_name -> cairn.plugin.v1.DynamicValue
+	29,  // 119: cairn.plugin.v1.ListEvent.identity:type_name -> cairn.plugin.v1.IdentityData
+	6,   // 120: cairn.plugin.v1.ListEvent.resource_object:type_name -> cairn.plugin.v1.DynamicValue
+	7,   // 121: cairn.plugin.v1.ListEvent.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	13,  // 122: cairn.plugin.v1.SchemaResponse.ResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 123: cairn.plugin.v1.SchemaResponse.DataSourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	10,  // 124: cairn.plugin.v1.SchemaResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	13,  // 125: cairn.plugin.v1.SchemaResponse.EphemeralResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	13,  // 126: cairn.plugin.v1.SchemaResponse.ListResourceSchemasEntry.value:type_name -> cairn.plugin.v1.Schema
+	18,  // 127: cairn.plugin.v1.SchemaResponse.ActionSchemasEntry.value:type_name -> cairn.plugin.v1.ActionSchema
+	20,  // 128: cairn.plugin.v1.IdentitySchemasResponse.IdentitySchemasEntry.value:type_name -> cairn.plugin.v1.IdentitySchema
+	10,  // 129: cairn.plugin.v1.FunctionsResponse.FunctionsEntry.value:type_name -> cairn.plugin.v1.Function
+	6,   // 130: cairn.plugin.v1.ImportResponse.Imported.state:type_name -> cairn.plugin.v1.DynamicValue
+	29,  // 131: cairn.plugin.v1.ImportResponse.Imported.identity:type_name -> cairn.plugin.v1.IdentityData
+	7,   // 132: cairn.plugin.v1.InvokeActionEvent.Completed.diagnostics:type_name -> cairn.plugin.v1.Diagnostic
+	133, // [133:133] is the sub-list for method output_type
+	133, // [133:133] is the sub-list for method input_type
+	133, // [133:133] is the sub-list for extension type_name
+	133, // [133:133] is the sub-list for extension extendee
+	0,   // [0:133] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plugin_v1_plugin_proto_init() }
@@ -4913,7 +5142,7 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 		(*InvokeActionEvent_Progress_)(nil),
 		(*InvokeActionEvent_Completed_)(nil),
 	}
-	file_cairn_plugin_v1_plugin_proto_msgTypes[56].OneofWrappers = []any{
+	file_cairn_plugin_v1_plugin_proto_msgTypes[59].OneofWrappers = []any{
 		(*AttributePath_Step_AttributeName)(nil),
 		(*AttributePath_Step_ElementKeyString)(nil),
 		(*AttributePath_Step_ElementKeyInt)(nil),
@@ -4924,7 +5153,7 @@ func file_cairn_plugin_v1_plugin_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plugin_v1_plugin_proto_rawDesc), len(file_cairn_plugin_v1_plugin_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   72,
+			NumMessages:   75,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
