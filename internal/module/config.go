@@ -39,6 +39,9 @@ type Directory struct {
 	Checks    map[string]*Check
 	Actions   map[string]*Action // by TYPE.NAME
 
+	// Lists are those of the query files, by TYPE.NAME. Only [Loader.Query] sets them.
+	Lists map[string]*List
+
 	Moved   []*Moved
 	Removed []*Removed
 	Imports []*Import

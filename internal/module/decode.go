@@ -68,16 +68,21 @@ var blockDecoders = map[string]func(*decoder, *hcl.Block){
 
 // file decodes a file. Primary files come before override files.
 func (d *decoder) file(file *File) {
-	common, strict := len(d.common), len(d.strict)
 	d.override, d.ofTofu = file.Override, file.Tofu
-	for _, block := range d.content(file.File.Body, rootSchema).Blocks {
-		blockDecoders[block.Type](d, block)
+	d.blocks(file, rootSchema, blockDecoders)
+	d.dir.addFunctionProviders(file)
+	d.dir.addWorkspaceUses(file)
+}
+
+// blocks decodes the blocks at the top of a file.
+func (d *decoder) blocks(file *File, schema *hcl.BodySchema, decoders map[string]func(*decoder, *hcl.Block)) {
+	common, strict := len(d.common), len(d.strict)
+	for _, block := range d.content(file.File.Body, schema).Blocks {
+		decoders[block.Type](d, block)
 	}
 	if file.Broken { // the remainder of a file with mistakes in its syntax is often not as its author meant it
 		d.common, d.strict = d.common[:common], d.strict[:strict]
 	}
-	d.dir.addFunctionProviders(file)
-	d.dir.addWorkspaceUses(file)
 }
 
 // finish sets the providers of the local names in blocks, which any file may declare.

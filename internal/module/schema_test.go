@@ -28,7 +28,8 @@ type blockCase struct {
 	text   string // a module in which %s stands for one of the parts
 	parts  map[string]string
 
-	tofu bool // the module is for OpenTofu
+	tofu  bool // the module is for OpenTofu
+	query bool // the text is that of a query file
 
 	// open is set where other arguments are variables of a module, or belong to the schema of a
 	// provider or provisioner.
@@ -155,6 +156,20 @@ var blockCases = map[string]blockCase{
 		"provider": "provider = fake.b",
 		"config":   "config {\n  x = local.x\n}",
 	}},
+	"query file": {schema: "queryFileSchema", query: true, text: "%s", parts: map[string]string{
+		"list":     "list \"fake_x\" \"x\" {\n  provider = fake.b\n}",
+		"locals":   "locals {\n  x = 1\n}",
+		"variable": "variable \"x\" {}",
+		"provider": "provider \"fake\" {}",
+	}},
+	"list": {schema: "listSchema", query: true, text: "list \"fake_x\" \"x\" {\n%s\n}", parts: map[string]string{
+		"count":            "provider = fake.b\ncount = 1",
+		"for_each":         "provider = fake.b\nfor_each = { a = 1 }",
+		"provider":         "provider = fake.b",
+		"limit":            "provider = fake.b\nlimit = 1",
+		"include_resource": "provider = fake.b\ninclude_resource = true",
+		"config":           "provider = fake.b\nconfig {\n  x = local.x\n}",
+	}},
 	"provisioner": {
 		schema: "provisionerSchema", open: true, text: "resource \"fake_x\" \"x\" {\n  provisioner \"local-exec\" {\n%s\n  }\n}",
 		parts: map[string]string{
@@ -243,6 +258,7 @@ func TestNothingIsDropped(t *testing.T) {
 		"connectionTypeSchema": connectionTypeSchema, "checkSchema": checkSchema, "movedSchema": movedSchema,
 		"removedSchema":          removedSchema,
 		"removedLifecycleSchema": removedLifecycleSchema, "importSchema": importSchema,
+		"queryFileSchema": queryFileSchema, "listSchema": listSchema,
 	}
 	for keyword, schema := range resourceSchemas {
 		schemas["resourceSchemas."+keyword] = schema
@@ -373,10 +389,14 @@ func (c blockCase) decoded(t *testing.T, s syntax, part string) string {
 		text = jsonOf(t, text)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/" + s.file: text,
-		"d/c/main.tf": "",
-	} {
+	name, files := s.file, map[string]string{"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/c/main.tf": ""}
+	if c.query {
+		name = map[string]string{"main.tf": "q.tfquery.hcl", "main.tf.json": "q.tfquery.json"}[s.file]
+		files["d/main.tf"] = "terraform {\n  required_providers {\n    fake = {\n      source = \"a/fake\"\n      " +
+			"configuration_aliases = [fake.b]\n    }\n  }\n}\n"
+	}
+	files["d/"+name] = text
+	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -385,8 +405,15 @@ func (c blockCase) decoded(t *testing.T, s syntax, part string) string {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := NewLoader(Options{Base: dir, Tofu: c.tofu}).LoadStrict(dir)
+	loader := NewLoader(Options{Base: dir, Tofu: c.tofu})
+	tree, diags := loader.LoadStrict(dir)
 	child := tree.Root.Children["called"]
+	if c.query {
+		if tree, diags = loader.LoadStrict(filepath.Join(dir, "d")); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		child, diags = loader.Query(tree)
+	}
 	var said strings.Builder
 	for _, diag := range slices.Concat(diags, child.Unsupported) {
 		kind := "error"
@@ -395,7 +422,7 @@ func (c blockCase) decoded(t *testing.T, s syntax, part string) string {
 		}
 		fmt.Fprintf(&said, "%s: %s: %s\n", kind, diag.Summary, diag.Detail)
 	}
-	source, err := fs.ReadFile(os.DirFS(dir), "d/"+s.file)
+	source, err := fs.ReadFile(os.DirFS(dir), "d/"+name)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func Parse(traversal hcl.Traversal) (Reference, hcl.Diagnostics) {
 	if p.diags.HasErrors() {
 		return Reference{}, p.diags
 	}
-	if ref.Subject.Kind == Resource || ref.Subject.Kind == Call || ref.Subject.Kind == Action {
+	if kind := ref.Subject.Kind; kind == Resource || kind == Call || kind == Action || kind == List {
 		ref.Key = p.key()
 	}
 	if ref.Subject.Kind == Call && p.next < len(traversal) {
@@ -53,7 +53,6 @@ var reserved = map[string]string{
 	"check":    "The results of checks cannot be referred to",
 	"output":   "The outputs of a module cannot be referred to inside of it",
 	"run":      "Runs are parts of tests, which modules cannot refer to",
-	"list":     "The results of queries cannot be referred to in modules",
 }
 
 func (p *parser) subject() Subject {
@@ -73,6 +72,9 @@ func (p *parser) subject() Subject {
 	case "action":
 		s := p.resource(stackaddrs.ManagedResource)
 		return Subject{Kind: Action, Type: s.Type, Name: s.Name}
+	case "list":
+		s := p.resource(stackaddrs.ManagedResource)
+		return Subject{Kind: List, Type: s.Type, Name: s.Name}
 	case "each", "count", "path", "terraform":
 		return p.attribute(root)
 	case "self":

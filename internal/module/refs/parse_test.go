@@ -57,6 +57,7 @@ func TestInExpr(t *testing.T) {
 		`path.module`:                           {"path.module+0"},
 		`terraform.applying`:                    {"terraform.applying+0"},
 		`action.t.n`:                            {"action.t.n+0"},
+		`list.t.n["k"].data[0]`:                 {`list.t.n["k"]+2`},
 		`[for x in var.l : x.y if x.z]`:         {"var.l+0"},
 		`{for k, v in var.m : k => local.a[v]}`: {"var.m+0", "local.a+0"},
 		`{ a = t.n, (var.k) = 1 }`:              {"t.n+0", "var.k+0"},
@@ -94,6 +95,7 @@ func TestInvalid(t *testing.T) {
 		`output.n`:       "output",
 		`check.n`:        "check",
 		`ephemeral.t`:    "ephemeral.t",
+		`list.t`:         "list.t",
 	} {
 		found, diags := refs.InExpr(parse(t, text))
 		if len(found) > 0 || len(diags) != 1 {

@@ -31,6 +31,7 @@ const (
 	PathAttr                    // Attr: module, root or cwd
 	TerraformOf                 // Attr: workspace or applying
 	Action                      // Type, Name; nowhere a value
+	List                        // Type, Name; in query files only
 )
 
 // Subject is the target of a reference: an object of the module that the reference is in, or
@@ -82,6 +83,8 @@ func (s Subject) String() string {
 		return "terraform." + s.Attr
 	case Action:
 		return "action." + s.Type + "." + s.Name
+	case List:
+		return "list." + s.Type + "." + s.Name
 	}
 	return "?"
 }

@@ -41,6 +41,14 @@ type FormerInstances interface {
 	Former(ctx context.Context, r *Resource, x Expansion) bool
 }
 
+// Lists is an optional interface of [Objects] for the queries of the root module.
+type Lists interface {
+	// List returns the results of an instance of a list block as expressions see them, and false if
+	// there are none because of an error. It is called once for each instance, but while validating:
+	// then nothing is known of the results.
+	List(ctx context.Context, l *List, key stackaddrs.InstanceKey) (cty.Value, bool)
+}
+
 // Options are the inputs and settings of an evaluation.
 type Options struct {
 	Tree    *module.Node

@@ -30,6 +30,7 @@ type Module struct {
 	resources map[stackaddrs.Resource]*Resource
 	checks    map[string]*Check
 	actions   map[string]*Action // by TYPE.NAME
+	lists     map[string]*List   // by TYPE.NAME
 }
 
 func newModule(e *Evaluation, config *module.Node, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
@@ -43,6 +44,7 @@ func newModule(e *Evaluation, config *module.Node, addr stackaddrs.ModuleInstanc
 		resources: make(map[stackaddrs.Resource]*Resource, len(config.Resources)),
 		checks:    make(map[string]*Check, len(config.Checks)),
 		actions:   make(map[string]*Action, len(config.Actions)),
+		lists:     make(map[string]*List, len(config.Lists)),
 	}
 	for name, c := range config.Variables {
 		m.variables[name] = &Variable{module: m, config: c}
@@ -64,6 +66,9 @@ func newModule(e *Evaluation, config *module.Node, addr stackaddrs.ModuleInstanc
 	}
 	for id, c := range config.Actions {
 		m.actions[id] = &Action{Module: m, Config: c}
+	}
+	for id, c := range config.Lists {
+		m.lists[id] = &List{Module: m, Config: c}
 	}
 	return m
 }

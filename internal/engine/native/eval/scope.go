@@ -165,6 +165,8 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 		s.names.Set(m.path(subject.Attr), "path", subject.Attr)
 	case refs.TerraformOf:
 		s.names.Set(m.terraform(subject.Attr), "terraform", subject.Attr)
+	case refs.List:
+		return s.addList(ctx, ref)
 	case refs.Action:
 		return s.reject(ref, "Reference not allowed here", "Actions have no value. Only the triggers of resources can refer to them.")
 	}
@@ -240,6 +242,20 @@ func (s *scope) addCall(ctx context.Context, ref *refs.Reference) bool {
 	}
 	value, ok := call.value(ctx, use)
 	s.names.Set(value, "module", ref.Subject.Name)
+	return ok
+}
+
+func (s *scope) addList(ctx context.Context, ref *refs.Reference) bool {
+	if s.module.Config.Lists == nil {
+		return s.reject(ref, "Reference not allowed here", "The results of queries cannot be referred to in modules.")
+	}
+	id := ref.Subject.Type + "." + ref.Subject.Name
+	list := s.module.lists[id]
+	if list == nil {
+		return s.undeclared(ref, "list.", id, maps.Keys(s.module.lists))
+	}
+	value, ok := list.Value(ctx)
+	s.names.Set(value, "list", ref.Subject.Type, ref.Subject.Name)
 	return ok
 }
 
