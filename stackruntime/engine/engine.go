@@ -128,6 +128,7 @@ type Abilities struct {
 	Configs   ConfigValidator
 	Assessor  Assessor
 	Chooser   Chooser
+	Querier   Querier
 }
 
 // ErrUnknownWork is the error for work that the session does not do.

@@ -41,6 +41,9 @@ func (s *Session) Abilities() engine.Abilities {
 	if native.Configs != nil {
 		abilities.Configs = configValidator{s}
 	}
+	if native.Querier != nil {
+		abilities.Querier = querier{s}
+	}
 	return abilities
 }
 
@@ -87,6 +90,19 @@ func (c configValidator) ValidateProviderConfig(ctx context.Context, provider st
 		return validator.ValidateProviderConfig(ctx, provider, config)
 	}
 	return nil
+}
+
+// querier queries with the native session, also for components that the binary plans.
+type querier struct{ *Session }
+
+// Query implements [engine.Querier].
+func (q querier) Query(ctx context.Context, req *engine.QueryRequest, observe engine.Observer) (*engine.QueryResult, hcl.Diagnostics) {
+	ctx, work, passOn, err := q.begin(ctx, req.Work, observe, q.native)
+	if err != nil {
+		return nil, notBegun(err)
+	}
+	defer work.End()
+	return q.native.Abilities().Querier.Query(ctx, req, passOn)
 }
 
 // preparer prepares both engines, as far as they are needed.

@@ -23,6 +23,7 @@ import (
 func (s *Session) Abilities() engine.Abilities {
 	return engine.Abilities{
 		Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s, Chooser: s,
+		Querier: s,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -24,18 +25,26 @@ func (rt *Runtime) Said(t *Target, diags provider.Diagnostics) bool {
 }
 
 func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
-	diag := &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: said.Summary, Detail: said.Detail, Subject: t.block(),
-		Extra: &engine.DiagnosticData{Resource: t.Address},
-	}
-	if said.Severity == provider.Warning || t.Lenient {
+	diag := Placed(said, t.Decoder, t.Body(), t.block())
+	diag.Extra = &engine.DiagnosticData{Resource: t.Address}
+	if t.Lenient {
 		diag.Severity = hcl.DiagWarning
 	}
 	if said.Severity == provider.Error {
 		t.Failure = said.Summary + ": " + said.Detail
 	}
-	if body := t.Body(); body != nil && len(said.Path) > 0 {
-		if at := t.Decoder.Range(body, said.Path); at != nil {
+	return diag
+}
+
+// Placed returns the diagnostic of a provider about a part of a body, or else about a block. The
+// body may be nil.
+func Placed(said provider.Diagnostic, decoder *body.Decoder, body hcl.Body, block *hcl.Range) *hcl.Diagnostic {
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: said.Summary, Detail: said.Detail, Subject: block}
+	if said.Severity == provider.Warning {
+		diag.Severity = hcl.DiagWarning
+	}
+	if body != nil && len(said.Path) > 0 {
+		if at := decoder.Range(body, said.Path); at != nil {
 			diag.Subject = at
 		}
 	}

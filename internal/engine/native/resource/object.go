@@ -164,7 +164,7 @@ func (rt *Runtime) restoreMarks(t *Target, o *Object, content *tfstate.Object) b
 
 // Mark marks parts of an object as sensitive: those at the paths, as far as they are there, and
 // those that the schema names. The object has no marks.
-func (t *Target) Mark(object cty.Value, paths []cty.Path) cty.Value {
+func (t *Type) Mark(object cty.Value, paths []cty.Path) cty.Value {
 	if object.IsNull() || !object.IsKnown() {
 		return object
 	}

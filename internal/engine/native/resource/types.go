@@ -128,6 +128,16 @@ func (t *Types) plain(of stackaddrs.Provider, s *schema.Schema, name string) *Ty
 	return known.(*Type)
 }
 
+// OfList returns the type of the configuration of a list resource, or nil if the provider does not
+// have it.
+func (t *Types) OfList(addr stackaddrs.Provider, p *schema.Provider, name string) *Type {
+	described := p.List[name]
+	if described == nil {
+		return nil
+	}
+	return t.plain(addr, described, name)
+}
+
 // OfAction returns the type of an action, or nil if the provider does not have it.
 func (t *Types) OfAction(addr stackaddrs.Provider, p *schema.Provider, name string) *Type {
 	described := p.Actions[name]
