@@ -112,13 +112,17 @@ func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostic
 }
 
 func newForPlanning(req PlanRequest) *stackeval.Main {
+	return stackeval.NewForPlanning(stackeval.Options(req.Options), planOptions(req))
+}
+
+func planOptions(req PlanRequest) stackeval.PlanOptions {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()
 	}
 	if req.Timestamp.IsZero() {
 		req.Timestamp = time.Now()
 	}
-	return stackeval.NewForPlanning(stackeval.Options(req.Options), stackeval.PlanOptions{
+	return stackeval.PlanOptions{
 		Mode:        req.Mode,
 		Inputs:      req.Inputs,
 		Prior:       req.Prior,
@@ -127,7 +131,7 @@ func newForPlanning(req PlanRequest) *stackeval.Main {
 		Replace:     req.Replace,
 		Targets:     req.Targets,
 		Excludes:    req.Excludes,
-	})
+	}
 }
 
 // CheckPlanInputs reports the errors that [Plan] would have about the values of root variables, as

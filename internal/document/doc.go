@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package document makes the JSON documents that programs read: of plans ([NewPlan]), states
-// ([NewState]), outputs ([NewOutputs]) and validations ([NewValidation]). They are values for
-// [WriteDocument], or for encoding/json.
+// ([NewState]), outputs ([NewOutputs]), queries ([NewQuery]) and validations ([NewValidation]).
+// They are values for [WriteDocument], or for encoding/json.
 //
 // The rules the compiler cannot check:
 //
 //	J1. Documents of plans, states and outputs hold sensitive values in clear.
-//	J2. Arrays are sorted by address or name, and are never null.
+//	J2. Arrays are sorted by address or name, but for the objects of one list block, and are never
+//	    null.
 //	J3. Every document but that of outputs begins with format_version; that one is
 //	    a map by the users' names, as terraform's is.
 package document

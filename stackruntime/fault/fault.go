@@ -79,6 +79,9 @@ const (
 	// nothing of it was applied.
 	StalePlan Code = "stale-plan"
 
+	// QueryUnsupported: the engine has no queries.
+	QueryUnsupported Code = "query-unsupported"
+
 	// StorageMisplaced: a stack configures the storage of its state, or its engine.
 	StorageMisplaced Code = "storage-misplaced"
 )

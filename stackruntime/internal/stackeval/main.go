@@ -48,6 +48,7 @@ type Main struct {
 	functionOptions lang.Options
 
 	planning   *PlanOptions
+	querying   bool // a component is queried, and none is planned
 	applying   *ApplyOptions
 	inspecting *InspectOptions
 

@@ -19,7 +19,7 @@ import (
 func (m *Main) isPartial() bool {
 	switch {
 	case m.planning != nil:
-		return m.limits().Any()
+		return m.querying || m.limits().Any()
 	case m.applying != nil:
 		return m.applying.Plan.Partial
 	default:
@@ -31,6 +31,9 @@ func (m *Main) isPartial() bool {
 func (m *Main) isSelected(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
 	if !m.isPartial() {
 		return true
+	}
+	if m.querying {
+		return false
 	}
 	return m.selected.Value(ctx, m.selectionAspect).Has(addr)
 }

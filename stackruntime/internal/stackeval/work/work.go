@@ -46,6 +46,7 @@ const (
 	Rest    Kind = "rest"    // a plan of the rest of one that was applied in part
 	Apply   Kind = "apply"
 	Again   Kind = "again" // a plan to evaluate results that nothing stores
+	Query   Kind = "query"
 
 	// RestReplaced is a plan of the rest, with replacements that nothing but a request leads to.
 	RestReplaced Kind = "rest-replaced"

@@ -1,0 +1,54 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// QueryRequest names the component whose module has the query files.
+type QueryRequest struct {
+	Component stackaddrs.AbsComponentInstance
+	Variables []variables.Argument
+}
+
+// Query finds existing objects by the query files of a component's module. It reads the state
+// beside others, and changes nothing. With errors the result may be nil.
+func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (*engine.QueryResult, hcl.Diagnostics) {
+	r := s.newRun(task{name: planName, req: Request{Variables: req.Variables, Beside: true}, caller: caller})
+	diags := r.load(ctx, planName)
+	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
+	if !diags.HasErrors() {
+		diags = diags.Extend(r.values.askMissing(ctx))
+	}
+	var err error
+	if !diags.HasErrors() {
+		if r.stored, err = r.stateToPlan(ctx); err == nil {
+			err = r.recovery.bindRuns(ctx)
+		}
+	}
+	if err != nil || diags.HasErrors() {
+		return nil, r.queryInterrupted(ctx, diags.Extend(Diagnostics(err)))
+	}
+	result, moreDiags := stackruntime.Query(ctx, stackruntime.QueryRequest{
+		Options: r.named(), Component: req.Component, Inputs: r.values.given.Values, Prior: r.stored.State,
+	})
+	return result, r.queryInterrupted(ctx, diags.Extend(moreDiags))
+}
+
+// queryInterrupted says so of a query that was interrupted.
+func (r *run) queryInterrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+	if !WasInterrupted(ctx) {
+		return diags
+	}
+	return hcl.Diagnostics{failure.New("Operation interrupted", "The query was interrupted. Nothing was changed.")}
+}
