@@ -28,16 +28,25 @@ func (a ActionInstance) Compare(b ActionInstance) int {
 // ParsePartialActionInstance parses an address like module.m.action.aws_thing.z["k"]. It also
 // accepts [*] as a key.
 func ParsePartialActionInstance(s string) (ActionInstance, error) {
-	return parsePartial(s, "action instance", func(p *parser) (ActionInstance, error) {
-		module, err := p.modulePath()
-		if err != nil {
-			return ActionInstance{}, err
-		}
-		if p.keyword() != "action" {
-			return ActionInstance{}, fmt.Errorf("the keyword %q was expected", "action")
-		}
-		p.next()
-		typeName, name, key, err := p.typeNameKey()
-		return ActionInstance{module, typeName, name, key}, err
+	return parsePartial(s, "action instance", (*parser).actionInstance)
+}
+
+// ParseAbsActionInstance parses an address like component.x["y"].module.m.action.aws_thing.z[0].
+func ParseAbsActionInstance(s string) (AbsActionInstance, error) {
+	return parseWhole(s, "action instance", func(p *parser) (AbsActionInstance, error) {
+		return inComponentInstance(p, p.actionInstance)
 	})
+}
+
+func (p *parser) actionInstance() (ActionInstance, error) {
+	module, err := p.modulePath()
+	if err != nil {
+		return ActionInstance{}, err
+	}
+	if p.keyword() != "action" {
+		return ActionInstance{}, fmt.Errorf("the keyword %q was expected", "action")
+	}
+	p.next()
+	typeName, name, key, err := p.typeNameKey()
+	return ActionInstance{module, typeName, name, key}, err
 }

@@ -79,6 +79,8 @@ func TestRoundTrips(t *testing.T) {
 	roundTrip(t, instance, module+".aws_thing.z[3]", ParseResourceInstance)
 	roundTrip(t, ActionInstance{someModule(), "aws_thing", "z", IntKey(3)}, module+".action.aws_thing.z[3]", ParsePartialActionInstance)
 	roundTrip(t, ActionInstance{Type: "aws_thing", Name: "z", Key: WildcardKey}, "action.aws_thing.z[*]", ParsePartialActionInstance)
+	roundTrip(t, AbsActionInstance{someComponent(), ActionInstance{someModule(), "aws_thing", "z", IntKey(3)}},
+		component+"."+module+".action.aws_thing.z[3]", ParseAbsActionInstance)
 	roundTrip(t, AbsResourceInstance{someComponent(), instance}, component+"."+module+".aws_thing.z[3]", ParseAbsResourceInstance)
 	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{DataResource, "aws_thing", "z"}}},
 		"component.x.data.aws_thing.z", ParseAbsResourceInstance)

@@ -13,6 +13,7 @@ type InComponentInstance[T item[T]] struct {
 
 type (
 	AbsResourceInstance       = InComponentInstance[ResourceInstance]
+	AbsActionInstance         = InComponentInstance[ActionInstance]
 	AbsResourceInstanceObject = InComponentInstance[ResourceInstanceObject]
 )
 
