@@ -331,6 +331,11 @@ func (r *Resource) TriggersLast() bool {
 	})
 }
 
+// HasCaller reports whether the configuration of the action refers to its caller.
+func (a *Action) HasCaller() bool {
+	return slices.ContainsFunc(a.Refs, func(ref refs.Reference) bool { return ref.Subject.Kind == refs.Caller })
+}
+
 // Action is an action block.
 type Action struct {
 	Type, Name    string

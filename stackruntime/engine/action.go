@@ -13,7 +13,7 @@ import (
 )
 
 // Invocation is an action of a provider that is invoked because of the change of a resource
-// instance.
+// instance, or because somebody asks for it.
 type Invocation struct {
 	// Addr is the address in the module tree of the component. The key [*] stands for an instance that
 	// is not known yet.
@@ -27,14 +27,39 @@ type Invocation struct {
 	Config cty.Value
 }
 
-// Trigger is the cause of an invocation of an action.
+// Trigger is the cause of an invocation of an action: a change, or a request.
 type Trigger struct {
-	Resource stackaddrs.ResourceInstance // whose change it is
-	Event    TriggerEvent
-	Block    int // which of the resource's action_trigger blocks, from 0
-	Position int // in the list of actions of that block, from 0
+	// Resource is the instance whose change it is. Of a request, the caller that the configuration of
+	// the action refers to, or the zero value.
+	Resource stackaddrs.ResourceInstance
+
+	Event    TriggerEvent // "" for a request
+	Block    int          // which of the resource's action_trigger blocks, from 0
+	Position int          // in the list of actions of that block, or of the request, from 0
 
 	OnFailure OnFailure // "" counts as halt
+}
+
+// IsRequest reports whether the action is invoked because somebody asks for it.
+func (t Trigger) IsRequest() bool { return t.Event == "" }
+
+// Caller returns the address of the instance whose change it is, or that a requested action has as
+// its caller; "" if there is none.
+func (t Trigger) Caller() string {
+	if t.Resource == (stackaddrs.ResourceInstance{}) {
+		return ""
+	}
+	return t.Resource.String()
+}
+
+// Requested are actions that somebody asks for.
+type Requested struct {
+	// Actions are invoked one after another. Without a key, all instances of the block are meant.
+	Actions []stackaddrs.ActionInstance
+
+	// Callers limit the invocations of actions that refer to their caller to these instances. Without
+	// a key, all instances of the block are meant. None stands for all that trigger the action.
+	Callers []stackaddrs.ResourceInstance
 }
 
 // OnFailure is the effect that the failure of an action has on the change that triggers it, in the
@@ -95,10 +120,13 @@ type DeferredInvocation struct {
 }
 
 // Compare orders invocations by the addresses of the resource instances, and for one of these as
-// they follow each other.
+// they follow each other. Those that were asked for stay in the order of the request.
 func (i *Invocation) Compare(other *Invocation) int {
 	order := func(e TriggerEvent) int { return slices.Index(TriggerEvents, e) }
 	a, b := i.Trigger, other.Trigger
+	if a.IsRequest() && b.IsRequest() {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), i.Addr.Compare(other.Addr), a.Resource.Compare(b.Resource))
+	}
 	return cmp.Or(
 		cmp.Compare(a.Resource.String(), b.Resource.String()), cmp.Compare(order(a.Event), order(b.Event)), cmp.Compare(a.Block, b.Block),
 		cmp.Compare(a.Position, b.Position), i.Addr.Compare(other.Addr),

@@ -36,12 +36,16 @@ const (
 	Normal      Mode = iota
 	Destroy          // destroy everything that the state holds
 	RefreshOnly      // only bring the state up to date
+	Invoke           // only invoke actions that are named, with objects as they are
 )
 
 // String returns the mode's name as in JSON output.
 func (m Mode) String() string {
-	return [...]string{"normal", "destroy", "refresh-only"}[m]
+	return [...]string{"normal", "destroy", "refresh-only", "invoke"}[m]
 }
+
+// KeepsObjects reports whether plans of the mode change no object.
+func (m Mode) KeepsObjects() bool { return m == RefreshOnly || m == Invoke }
 
 // ProviderConfig is a provider configuration assigned to a slot.
 type ProviderConfig struct {
@@ -79,6 +83,9 @@ type PlanRequest struct {
 
 	// DeferAll is set when something that the component depends on is deferred.
 	DeferAll bool
+
+	// Requested are the actions to invoke, in mode Invoke.
+	Requested Requested
 }
 
 // PlanResult is the plan of one component instance.
@@ -105,8 +112,9 @@ type PlanResult struct {
 	Deferred []DeferredChange
 	Checks   []CheckResult
 
-	// Invocations are the actions that the changes trigger, sorted by their triggers. An invocation is
-	// deferred with the change that triggers it.
+	// Invocations are the actions that the changes trigger, sorted by their triggers, or those that
+	// were asked for, in the order of the request. An invocation is deferred with the change that
+	// triggers it.
 	Invocations         []*Invocation
 	DeferredInvocations []DeferredInvocation
 

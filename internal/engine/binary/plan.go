@@ -35,6 +35,10 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, hcl.Diagnostics{failure.Of("Component not planned", err)}
 	}
 	defer work.End()
+	if req.Mode == engine.Invoke {
+		return nil, hcl.Diagnostics{failure.New("Actions not invocable", "%s %s invokes actions only because of changes of resources. "+
+			"The native engine also invokes those that are asked for.", e.info.Name, e.info.Version)}
+	}
 	tree, diags := e.modules.Load(req.ModuleDir)
 	if diags.HasErrors() {
 		return nil, diags

@@ -6,6 +6,7 @@ package memengine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -53,6 +54,9 @@ func (s *session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	defer done()
 	if diags.HasErrors() {
 		return nil, diags
+	}
+	if req.Mode == engine.Invoke {
+		return nil, diags.Append(failure("the plan", errors.New("modules have no actions here")))
 	}
 	p := &planner{
 		req: req, observe: observe.Numbered(), seen: map[string]bool{}, static: map[string]bool{},

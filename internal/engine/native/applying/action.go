@@ -132,10 +132,9 @@ func (a *applier) wanted(ctx context.Context, t *resource.Target, i *planned.Inv
 }
 
 func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i *planned.Invocation, caller *eval.Caller) bool {
-	declared := t.Resource.Module.Action(i.Addr.Type, i.Addr.Name)
+	declared := a.declaredAction(t.Resource.Module, i)
 	if declared == nil {
-		return a.eval.Diagnostics.AddTo(t.Address, failure.New("Planned action not declared",
-			"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
+		return false
 	}
 	var config *resource.ActionConfig
 	if i.Trigger.Event.Ends() { // objects that the configuration depends on may be gone
@@ -146,7 +145,7 @@ func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i 
 		return false
 	}
 	if config == nil {
-		if config, ok = a.rt.ActionConfig(ctx, action); !ok || !a.rt.RefinesAction(action, i.Config, config) {
+		if config, ok = a.finalConfig(ctx, action, i); !ok {
 			return false
 		}
 	}
@@ -154,6 +153,25 @@ func (a *applier) invokeOne(ctx context.Context, s *step, t *resource.Target, i 
 	asked, ok := a.rt.Invoke(ctx, action, config, i.Trigger)
 	s.halted = !asked
 	return ok || asked && action.Lenient
+}
+
+// declaredAction returns the action of an invocation, or nil after an error. The module is nil if
+// it is not declared.
+func (a *applier) declaredAction(m *eval.Module, i *planned.Invocation) *eval.Action {
+	if m != nil {
+		if declared := m.Action(i.Addr.Type, i.Addr.Name); declared != nil {
+			return declared
+		}
+	}
+	a.eval.Diagnostics.AddTo(i.Trigger.Caller(), failure.New("Planned action not declared",
+		"The plan invokes %s, which the configuration does not declare. Plan again.", i.Addr))
+	return nil
+}
+
+// finalConfig evaluates the configuration of an action, which must be as planned.
+func (a *applier) finalConfig(ctx context.Context, action *resource.Target, i *planned.Invocation) (*resource.ActionConfig, bool) {
+	config, ok := a.rt.ActionConfig(ctx, action)
+	return config, ok && a.rt.RefinesAction(action, i.Config, config)
 }
 
 // mayInvoke is called before an action is invoked. It is false if that must not begin.

@@ -192,12 +192,15 @@ func (a *applier) run(ctx context.Context) {
 	a.announce()
 	a.begin(ctx)
 	var closing promising.Group
-	a.closeUnused(ctx, &closing)
+	if a.Mode != engine.Invoke { // actions come after all else, and may use any of them
+		a.closeUnused(ctx, &closing)
+	}
 	if a.Mode != engine.Destroy {
 		a.eval.Walk(ctx, a)
 		a.evaluateOutputs(ctx)
 	}
 	a.await(ctx)
+	a.invokeRequested(ctx)
 	closing.Wait()
 }
 

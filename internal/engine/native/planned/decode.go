@@ -31,7 +31,7 @@ func Decode(result *engine.PlanResult) (*Plan, error) {
 		return nil, fmt.Errorf("the plan of the component has version %d of the format, and only version %d is understood", version,
 			formatVersion)
 	}
-	p := &Plan{Prior: encoded.GetPrior(), Changes: changesOf(result)}
+	p := &Plan{Prior: encoded.GetPrior(), Changes: changesOf(result), Requested: requestedIn(result)}
 	if len(p.Changes) != int(encoded.GetNumber()) {
 		return nil, fmt.Errorf("the plan of the component has %d changes, and was made with %d", len(p.Changes), encoded.GetNumber())
 	}
@@ -60,10 +60,24 @@ func Decode(result *engine.PlanResult) (*Plan, error) {
 	return p, nil
 }
 
+// requestedIn returns the actions of a result that no change triggers.
+func requestedIn(result *engine.PlanResult) []*Invocation {
+	var requested []*Invocation
+	for _, i := range result.Invocations {
+		if i.Trigger.IsRequest() {
+			requested = append(requested, &Invocation{Invocation: *i})
+		}
+	}
+	return requested
+}
+
 // changesOf returns the changes of a result without their details.
 func changesOf(result *engine.PlanResult) []*Change {
 	invocations := map[stackaddrs.ResourceInstance][]*Invocation{}
 	for _, i := range result.Invocations {
+		if i.Trigger.IsRequest() {
+			continue
+		}
 		invocations[i.Trigger.Resource] = append(invocations[i.Trigger.Resource], &Invocation{Invocation: *i})
 	}
 	for _, d := range result.DeferredInvocations {

@@ -25,6 +25,8 @@ type Plan struct {
 
 	Changes []*Change // those that are deferred, too; sorted
 
+	Requested []*Invocation // actions that no change triggers, in the order in which they are invoked
+
 	// Results are those of functions that could return something else while applying.
 	Results []providercall.Result
 
@@ -45,7 +47,7 @@ type Change struct {
 	Invocations []*Invocation // actions that the change triggers, in the order in which they are invoked
 }
 
-// Invocation is an action that is invoked because of a change.
+// Invocation is an action that is invoked because of a change, or because somebody asks for it.
 type Invocation struct {
 	engine.Invocation
 

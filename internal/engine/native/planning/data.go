@@ -57,7 +57,7 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 func (p *planner) readLater(ctx context.Context, t *resource.Target, config *resource.DataConfig) outcome {
 	value := p.rt.PlannedData(t, config)
 	p.fresh.Remove(t.Addr, "")
-	if p.Mode == engine.RefreshOnly {
+	if p.Mode.KeepsObjects() {
 		return outcome{value, true}
 	}
 	reason := engine.ReadBecauseDependencyPending

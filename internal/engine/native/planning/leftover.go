@@ -151,7 +151,7 @@ func (l *leftOver) end(ctx context.Context) bool {
 		return p.forget(t, l, object)
 	}
 	object, ok = l.refresh(ctx, t, object)
-	if !ok || object == nil || l.kept || p.Mode == engine.RefreshOnly {
+	if !ok || object == nil || l.kept || p.Mode.KeepsObjects() {
 		return ok
 	}
 	if forgotten {

@@ -55,7 +55,7 @@ func (p *planner) draft(ctx context.Context, i *instance) *draft {
 	if !ok {
 		return nil
 	}
-	if p.Mode == engine.RefreshOnly {
+	if p.Mode.KeepsObjects() {
 		return &draft{t, found, nil}
 	}
 	triggered := false
@@ -188,7 +188,7 @@ func (p *planner) compare(t *resource.Target, before, now *resource.Object) {
 		}
 	}
 	moved := previous != stackaddrs.ResourceInstance{}
-	if action == engine.ActionNoOp && (p.Mode != engine.RefreshOnly || !moved) || moved && previous.Resource.Type != t.Addr.Resource.Type {
+	if action == engine.ActionNoOp && (!p.Mode.KeepsObjects() || !moved) || moved && previous.Resource.Type != t.Addr.Resource.Type {
 		return
 	}
 	drift := &engine.Change{

@@ -81,6 +81,8 @@ type planner struct {
 
 	importBlocks sync.Map // *importBlock by the block and the module instance
 
+	requested []*planned.Invocation // in the order of the request
+
 	mu struct {
 		sync.Mutex
 		changes  []*planned.Change
@@ -130,6 +132,7 @@ func (p *planner) run(ctx context.Context) {
 	p.walk(ctx)
 	p.orphans(ctx)
 	p.finishDeletes(ctx)
+	p.planRequested(ctx)
 	p.eval.Diagnostics.Add(p.statements.CheckDeclared(declared{p, ctx})...)
 	p.checkImports(ctx)
 	p.warnForgotten()
@@ -139,7 +142,9 @@ func (p *planner) run(ctx context.Context) {
 // walk plans all that is declared.
 func (p *planner) walk(ctx context.Context) {
 	var closing promising.Group
-	p.closeUnused(ctx, &closing)
+	if p.Mode != engine.Invoke { // actions come after all else, and may use any of them
+		p.closeUnused(ctx, &closing)
+	}
 	p.eval.Walk(ctx, p)
 	closing.Wait()
 }
@@ -179,7 +184,7 @@ func (p *planner) announce(result *engine.PlanResult) {
 	for _, i := range result.Invocations {
 		bare := *i
 		bare.Config = cty.NilVal
-		p.Observe.Observe(engine.Event{Type: engine.PlannedInvocation, Resource: i.Trigger.Resource.String(), Invocation: &bare})
+		p.Observe.Observe(engine.Event{Type: engine.PlannedInvocation, Resource: i.Trigger.Caller(), Invocation: &bare})
 	}
 }
 

@@ -29,7 +29,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 			result.Checks[i].Status, result.Checks[i].Objects = engine.CheckUnknown, nil
 		}
 	}
-	plan := &planned.Plan{Prior: p.before}
+	plan := &planned.Plan{Prior: p.before, Requested: p.requested}
 	for _, c := range p.mu.changes {
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
 		for _, i := range c.Invocations {
@@ -47,6 +47,9 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 			continue
 		}
 		result.Changes = append(result.Changes, &c.Change)
+	}
+	for _, i := range p.requested {
+		result.Invocations = append(result.Invocations, &i.Invocation)
 	}
 	for addr := range p.mu.deferred {
 		plan.Deferred = append(plan.Deferred, addr)
@@ -112,7 +115,7 @@ func (p *planner) finish(result *engine.PlanResult) state.Finish {
 	if err != nil {
 		outputs = nil
 	}
-	if p.Mode == engine.RefreshOnly {
+	if p.Mode.KeepsObjects() {
 		outputs = map[string]tfstate.Output{}
 		for name, value := range result.Outputs {
 			bare, found := value.UnmarkDeep()
@@ -128,8 +131,8 @@ func (p *planner) finish(result *engine.PlanResult) state.Finish {
 // applyable reports whether there is something to apply.
 func (p *planner) applyable(result *engine.PlanResult) bool {
 	var changes bool
-	if p.Mode == engine.RefreshOnly {
-		changes = slices.ContainsFunc(result.Drift, func(c *engine.Change) bool { return c.Action != engine.ActionNoOp })
+	if p.Mode.KeepsObjects() {
+		changes = len(p.requested) > 0 || slices.ContainsFunc(result.Drift, func(c *engine.Change) bool { return c.Action != engine.ActionNoOp })
 	} else {
 		changes = slices.ContainsFunc(result.Changes, func(c *engine.Change) bool { return !c.IsNoOp() })
 	}

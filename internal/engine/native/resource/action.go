@@ -18,24 +18,29 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Action returns the target for an action instance that is invoked for another target, which has
-// the type, the provider and the configuration of the action. Without a caller the configuration
-// cannot be evaluated.
+// Action returns the target for an action instance that is invoked for another target, or for none
+// if that is nil. It has the type, the provider and the configuration of the action, which can be
+// evaluated only with a caller, or without another target.
 func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target,
 	caller *eval.Caller,
 ) (*Target, bool) {
-	t := &Target{Addr: of.Addr, Address: of.Address, Resource: of.Resource, tree: of.tree, Action: a, key: key}
+	t := &Target{Action: a, key: key, tree: a.Module.Config}
+	if of != nil {
+		t.Addr, t.Address, t.Resource, t.tree = of.Addr, of.Address, of.Resource, of.tree
+	}
 	var ok bool
-	if caller != nil {
+	if caller != nil || of == nil {
 		if t.At, ok = a.Place(ctx, key); !ok {
 			return nil, false
 		}
+	}
+	if caller != nil {
 		if t.At.Self, ok = caller.Object(ctx, of.Addr.Key); !ok {
 			return nil, false
 		}
 		t.At.Caller = caller
 	}
-	t.At.Resource = of.Address
+	t.At.Resource = t.Address
 	if t.Slot, ok = a.Slot(t.At); !ok {
 		return nil, false
 	}
@@ -72,12 +77,15 @@ func FixedActionConfig(planned cty.Value) *ActionConfig {
 	return &ActionConfig{value: bare, Stored: planned}
 }
 
+// Known reports whether nothing of the configuration is unknown.
+func (c *ActionConfig) Known() bool { return c.value.IsWhollyKnown() }
+
 // NotFixed says why the configuration may be another one while applying; "" if it cannot.
 func (c *ActionConfig) NotFixed() string {
 	switch {
 	case c.ephemeral:
 		return "contains ephemeral values"
-	case !c.value.IsWhollyKnown():
+	case !c.Known():
 		return "depends on values that are not known before apply"
 	case c.writeOnly:
 		return "has values for write-only attributes, which no plan stores"
