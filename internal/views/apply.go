@@ -114,7 +114,7 @@ func (p *page) applyTotal(summary ApplySummary, done stackplan.Counts) {
 	if summary.Destroy {
 		verb, operation = "Destroy", "destroy"
 	}
-	counts := " Resources: " + eventtext.AppliedCounts(operation, done) + "."
+	counts := " Resources: " + eventtext.AppliedCounts(operation, done) + "." + eventtext.Invoked(done)
 	switch {
 	case !summary.incomplete():
 		p.total(p.Bold(p.Green(verb+" complete!")) + counts)

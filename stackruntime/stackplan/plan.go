@@ -185,21 +185,23 @@ type Counts struct {
 	Forget int `json:"forget"`
 	Defer  int `json:"defer"` // left to a later plan
 
-	// Invoke is how many actions are to be invoked. It is 0 in the counts of an apply.
-	Invoke int `json:"action_invocation,omitempty"`
+	// Invoke is how many actions are to be invoked, or were invoked without an error, and InvokeFailed
+	// how many were invoked and have failed.
+	Invoke       int `json:"action_invocation,omitempty"`
+	InvokeFailed int `json:"action_fail,omitempty"`
 }
 
 // Plus adds up two counts.
 func (c Counts) Plus(o Counts) Counts {
 	return Counts{
 		c.Add + o.Add, c.Change + o.Change, c.Remove + o.Remove, c.Import + o.Import,
-		c.Move + o.Move, c.Forget + o.Forget, c.Defer + o.Defer, c.Invoke + o.Invoke,
+		c.Move + o.Move, c.Forget + o.Forget, c.Defer + o.Defer, c.Invoke + o.Invoke, c.InvokeFailed + o.InvokeFailed,
 	}
 }
 
 // Total is the number of all things counted.
 func (c Counts) Total() int {
-	return c.Add + c.Change + c.Remove + c.Import + c.Move + c.Forget + c.Defer + c.Invoke
+	return c.Add + c.Change + c.Remove + c.Import + c.Move + c.Forget + c.Defer + c.Invoke + c.InvokeFailed
 }
 
 // Counts counts the planned changes of the component's resources.

@@ -110,7 +110,13 @@ func describe(event engine.Event) string {
 
 // invocation describes an event about an action.
 func invocation(event engine.Event) string {
-	action := event.Invocation.Addr.String() + " (triggered by " + event.Resource + ")"
+	action := event.Invocation.Addr.String()
+	switch caller := event.Invocation.Trigger.Caller(); {
+	case !event.Invocation.Trigger.IsRequest():
+		action += " (triggered by " + event.Resource + ")"
+	case caller != "":
+		action += " (for " + caller + ")"
+	}
 	switch event.Type {
 	case engine.PlannedInvocation:
 		return "Plan to invoke " + action
@@ -152,9 +158,9 @@ func Summary(operation string, n stackplan.Counts) string {
 	case "plan":
 		return "Plan: " + PlanCounts(n) + "." + Invocations(n)
 	case "destroy":
-		return "Destroy complete! Resources: " + AppliedCounts("destroy", n) + "."
+		return "Destroy complete! Resources: " + AppliedCounts("destroy", n) + "." + Invoked(n)
 	}
-	return "Apply complete! Resources: " + AppliedCounts(operation, n) + "."
+	return "Apply complete! Resources: " + AppliedCounts(operation, n) + "." + Invoked(n)
 }
 
 // IncompleteSummary is the total line of an apply or a destroy that did not do all of it.
@@ -166,7 +172,7 @@ func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) s
 	if interrupted {
 		how = "interrupted"
 	}
-	return verb + " " + how + ". Resources: " + AppliedCounts(operation, n) + "."
+	return verb + " " + how + ". Resources: " + AppliedCounts(operation, n) + "." + Invoked(n)
 }
 
 // AlreadyApplied says that all of a saved plan was done before.
@@ -189,6 +195,15 @@ func Invocations(n stackplan.Counts) string {
 		return ""
 	}
 	return fmt.Sprintf(" Actions: %d to invoke.", n.Invoke)
+}
+
+// Invoked shows the numbers of actions that were invoked, or nothing if none were. It follows a
+// sentence.
+func Invoked(n stackplan.Counts) string {
+	if n.Invoke+n.InvokeFailed == 0 {
+		return ""
+	}
+	return " Actions: " + join([]part{{n.Invoke, "invoked", true}, {n.InvokeFailed, "failed", false}}) + "."
 }
 
 // PlanCounts are the numbers of a plan, the rarer ones only where they count.

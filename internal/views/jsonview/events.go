@@ -145,6 +145,9 @@ func (e *Events) changeSummary(operation, message string, n stackplan.Counts, mo
 	if n.Invoke > 0 {
 		changes["action_invocation"] = n.Invoke
 	}
+	if n.InvokeFailed > 0 {
+		changes["action_fail"] = n.InvokeFailed
+	}
 	l := line{"changes": changes}
 	maps.Copy(l, more)
 	e.emit(levelInfo, "change_summary", message, l)
@@ -305,9 +308,17 @@ func eventDetailName(kind engine.EventType) string {
 // invocationDetail adds the details of an event about an action.
 func invocationDetail(event engine.Event, i *engine.Invocation, detail line) line {
 	detail["action"] = line{"addr": i.Addr.String(), "provider": i.Provider.String()}
-	detail["trigger"] = line{
-		"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block,
-		"actions_list_index": i.Trigger.Position,
+	switch caller := i.Trigger.Caller(); {
+	case !i.Trigger.IsRequest():
+		detail["trigger"] = line{
+			"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block,
+			"actions_list_index": i.Trigger.Position,
+		}
+	case caller != "":
+		detail["invoke_trigger"] = line{"calling_resource_address": caller}
+	default:
+		delete(detail, "resource") // there is none
+		detail["invoke_trigger"] = line{}
 	}
 	switch event.Type {
 	case engine.ActionProgress:

@@ -205,7 +205,10 @@ func TestTally(t *testing.T) {
 	var done tally
 	done.count(engine.Event{Type: engine.ApplyComplete, Resource: "x.made", Action: "create"})
 	done.count(engine.Event{Type: engine.ApplyComplete, Resource: "x.gone", Action: "delete"})
-	if got, want := done.of(plan), (stackplan.Counts{Add: 1, Remove: 1, Move: 1, Forget: 1}); got != want {
+	done.count(engine.Event{Type: engine.ActionStart, Resource: "x.made"})
+	done.count(engine.Event{Type: engine.ActionComplete, Resource: "x.made"})
+	done.count(engine.Event{Type: engine.ActionErrored, Resource: "x.made"})
+	if got, want := done.of(plan), (stackplan.Counts{Add: 1, Remove: 1, Move: 1, Forget: 1, Invoke: 1, InvokeFailed: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -229,7 +229,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	if !diags.HasErrors() {
 		result.Complete, result.stage = true, stackplan.Done
 		result.Counts = a.plan.Counts()
-		result.Counts.Invoke = 0
+		result.Counts.Invoke, result.Counts.InvokeFailed = done.Invoke, done.InvokeFailed // a condition may have been against one
 	}
 	result.Interrupted = !result.Complete && maintask.StopContext(ctx).Err() != nil // of errors after that, nobody can name another cause
 	return result

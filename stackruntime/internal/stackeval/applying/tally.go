@@ -16,7 +16,15 @@ type tally struct {
 
 // count counts the change that an event reports.
 func (t *tally) count(event engine.Event) {
-	if event.Type != engine.ApplyComplete {
+	switch event.Type {
+	case engine.ActionComplete:
+		t.Invoke++
+		return
+	case engine.ActionErrored:
+		t.InvokeFailed++
+		return
+	case engine.ApplyComplete:
+	default:
 		return
 	}
 	if t.done == nil {
