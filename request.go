@@ -29,6 +29,10 @@ type Request struct {
 	// destroying, those that they require. Without a key all instances are meant.
 	Targets, Excludes []stackaddrs.AbsComponentInstance
 
+	// Requested are the actions to invoke, in mode [engine.Invoke], by component. Without a key all
+	// instances are meant. The rest of the stack is left as the state has it.
+	Requested map[stackaddrs.AbsComponentInstance]engine.Requested
+
 	// Rounds is how often an apply plans while changes are deferred; 0 stands for 10.
 	Rounds int
 
@@ -67,7 +71,9 @@ type Argument struct {
 
 func (r Request) operation() operation.Request {
 	req := operation.Request{
-		Scope:       operation.Scope{Mode: r.Mode, SkipRefresh: r.SkipRefresh, Replace: r.Replace, Targets: r.Targets, Excludes: r.Excludes},
+		Scope: operation.Scope{
+			Mode: r.Mode, SkipRefresh: r.SkipRefresh, Replace: r.Replace, Targets: r.Targets, Excludes: r.Excludes, Requested: r.Requested,
+		},
 		Approval:    operation.Approval{ApproveLater: r.ApproveLater, ApprovedBy: r.ApprovedBy},
 		Parallelism: r.Parallelism, Rounds: r.Rounds, Beside: r.Beside, AcceptRecovery: r.AcceptRecovery, Version: r.Version,
 	}

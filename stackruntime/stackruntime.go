@@ -101,6 +101,10 @@ type PlanRequest struct {
 	// Excludes leave components out of the plan, and their dependents, or when destroying, their
 	// requirements. Without a key all instances are meant.
 	Excludes []stackaddrs.AbsComponentInstance
+
+	// Requested are the actions to invoke, in mode [engine.Invoke], by component instances. Without a
+	// key all instances are meant. The rest of the stack is left as the state has it.
+	Requested map[stackaddrs.AbsComponentInstance]engine.Requested
 }
 
 // Plan makes a plan of the whole stack.
@@ -131,6 +135,7 @@ func planOptions(req PlanRequest) stackeval.PlanOptions {
 		Replace:     req.Replace,
 		Targets:     req.Targets,
 		Excludes:    req.Excludes,
+		Requested:   req.Requested,
 	}
 }
 

@@ -51,7 +51,10 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 
 func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 	rounds := r.req.Rounds
-	if rounds == 0 {
+	switch {
+	case r.req.Mode == engine.Invoke:
+		rounds = 1 // another one would invoke the actions again
+	case rounds == 0:
 		rounds = DefaultRounds
 	}
 	var diags hcl.Diagnostics

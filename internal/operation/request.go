@@ -65,6 +65,7 @@ type Scope struct {
 	SkipRefresh       bool
 	Replace           map[stackaddrs.AbsComponentInstance][]string
 	Targets, Excludes []stackaddrs.AbsComponentInstance
+	Requested         map[stackaddrs.AbsComponentInstance]engine.Requested
 }
 
 // Approval says how a plan is approved without the caller.

@@ -225,6 +225,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 			Replace:     r.req.Replace,
 			Targets:     r.req.Targets,
 			Excludes:    r.req.Excludes,
+			Requested:   r.req.Requested,
 		})
 	})
 	if !WasInterrupted(ctx) {

@@ -26,6 +26,17 @@ func (p *page) invocations(all []*engine.Invocation, of *engine.Change) {
 	}
 }
 
+// requested writes the actions that somebody has asked for.
+func (p *page) requested(all []*engine.Invocation) {
+	p.printf("    # Actions to be invoked, in this order:\n")
+	for _, i := range all {
+		if caller := i.Trigger.Caller(); caller != "" {
+			p.printf("    # for %s\n", caller)
+		}
+		p.invocation(i)
+	}
+}
+
 // moment says when the actions for an event are invoked.
 func moment(event engine.TriggerEvent, of engine.Action) string {
 	when := "after"

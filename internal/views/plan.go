@@ -76,7 +76,7 @@ func (v *planView) drift() {
 		return
 	}
 	then := "The changes below take that into account, and may undo it."
-	if v.plan.Mode == engine.RefreshOnly {
+	if v.plan.Mode.KeepsObjects() {
 		then = "Applying this plan records it in the state."
 	}
 	of := "stack"
@@ -148,7 +148,7 @@ func changes(plan *stackplan.Plan, c *stackplan.Component) bool {
 	if len(visibleChanges(c)) > 0 {
 		return true
 	}
-	if plan.Mode == engine.RefreshOnly && hasDrift(c) {
+	if plan.Mode.KeepsObjects() && hasDrift(c) && len(c.Invocations) == 0 {
 		return false // all that there is to say about it was said
 	}
 	return c.Action != stackplan.NoOp && c.Complete && !deferral.IsDeferred(plan, c)
@@ -164,7 +164,9 @@ func (v *planView) components() {
 		switch {
 		case deferral.Failed(v.plan, c):
 			verb = "could be planned only in part"
-		case v.plan.Mode == engine.RefreshOnly:
+		case v.plan.Mode == engine.Invoke && len(c.Invocations) > 0:
+			verb = "stays as it is"
+		case v.plan.Mode.KeepsObjects():
 			verb = "will be recorded as it is now"
 		case c.Action == stackplan.NoOp:
 			verb = "keeps its resources"
@@ -176,7 +178,10 @@ func (v *planView) components() {
 			resourceView{page: v.page}.write(change)
 			v.invocations(c.Invocations, change)
 		}
-		if len(visible) == 0 {
+		switch {
+		case v.plan.Mode == engine.Invoke && len(c.Invocations) > 0:
+			v.requested(c.Invocations)
+		case len(visible) == 0:
 			v.printf("  %s\n\n", v.Dim("# "+v.withoutChanges(c)))
 		}
 	}
@@ -185,7 +190,7 @@ func (v *planView) components() {
 // withoutChanges returns the reason for listing a component though no resource changes.
 func (v *planView) withoutChanges(c *stackplan.Component) string {
 	switch {
-	case v.plan.Mode == engine.RefreshOnly:
+	case v.plan.Mode.KeepsObjects():
 		return "(no resource has changed, only outputs or records of it)"
 	case c.Action == stackplan.Update:
 		return "(no resource changes, only inputs, outputs or records of it)"
@@ -210,7 +215,7 @@ func (v *planView) removed() {
 
 // unchangedComponent reports whether there is nothing to say about a component.
 func (v *planView) unchangedComponent(c *stackplan.Component) bool {
-	drifted := v.plan.Mode == engine.RefreshOnly && hasDrift(c)
+	drifted := v.plan.Mode.KeepsObjects() && hasDrift(c)
 	return c.Complete && !drifted && !changes(v.plan, c) && !deferral.IsDeferred(v.plan, c)
 }
 
@@ -353,6 +358,9 @@ func (v *planView) total() {
 		v.paragraph(v.Bold(v.Green("No changes.")) + " " + noChanges(plan))
 	case plan.Mode == engine.RefreshOnly:
 		v.paragraph("This is a refresh-only plan: applying it updates the state and changes no infrastructure.")
+	case plan.Mode == engine.Invoke:
+		v.paragraph(v.Bold("Plan: ") + count(plan.Counts().Invoke, "action") +
+			" to invoke. Besides that, applying this plan changes no infrastructure.")
 	case onlyAddresses(plan):
 		v.paragraph("Only addresses of components change. Applying this plan records them in the state and changes no infrastructure.")
 	case plan.Applyable && plan.Counts().Total() == 0 && changedComponents(plan) == 0 && plan.Complete &&
@@ -373,6 +381,8 @@ func noChanges(plan *stackplan.Plan) string {
 		return "There is nothing to destroy."
 	case engine.RefreshOnly:
 		return "The state matches your infrastructure."
+	case engine.Invoke:
+		return "There is no action to invoke."
 	}
 	return "Your infrastructure matches the configuration."
 }

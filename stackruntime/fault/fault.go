@@ -60,6 +60,9 @@ const (
 	// TargetUnknown: a plan is to be limited to something that does not exist.
 	TargetUnknown Code = "target-unknown"
 
+	// InvokeUnknown: actions of something are to be invoked that does not exist.
+	InvokeUnknown Code = "invoke-unknown"
+
 	// ExcludeUnknown: a plan is to leave out something that does not exist.
 	ExcludeUnknown Code = "exclude-unknown"
 

@@ -22,7 +22,7 @@ func (p *Plan) IsEmpty() bool {
 	}
 	return !slices.ContainsFunc(p.Components, func(c *Component) bool {
 		return c.Action != NoOp || slices.ContainsFunc(c.Changes, IsChange) ||
-			p.Mode == engine.RefreshOnly && slices.ContainsFunc(c.Drift, IsDrift)
+			p.Mode.KeepsObjects() && slices.ContainsFunc(c.Drift, IsDrift)
 	})
 }
 

@@ -24,6 +24,7 @@ var modes = map[engine.Mode]planv1.Mode{
 	engine.Normal:      planv1.Mode_MODE_NORMAL,
 	engine.Destroy:     planv1.Mode_MODE_DESTROY,
 	engine.RefreshOnly: planv1.Mode_MODE_REFRESH_ONLY,
+	engine.Invoke:      planv1.Mode_MODE_INVOKE,
 }
 
 // encodePlan returns the index of a plan file, and the engine plans that are members.

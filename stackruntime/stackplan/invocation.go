@@ -35,7 +35,7 @@ func encodeInvocations(c *Component) ([]*planv1.Invocation, error) {
 
 func encodeInvocation(i *engine.Invocation, deferred string) (*planv1.Invocation, error) {
 	encoded := &planv1.Invocation{
-		Address: i.Addr.String(), Resource: i.Trigger.Resource.String(), Event: string(i.Trigger.Event),
+		Address: i.Addr.String(), Resource: i.Trigger.Caller(), Event: string(i.Trigger.Event),
 		Block: int64(i.Trigger.Block), Position: int64(i.Trigger.Position), Deferred: deferred,
 		OnFailure: string(i.Trigger.OnFailure),
 	}
@@ -74,8 +74,10 @@ func decodeInvocation(encoded *planv1.Invocation) (*engine.Invocation, error) {
 	if i.Addr, err = stackaddrs.ParsePartialActionInstance(encoded.GetAddress()); err != nil {
 		return nil, err
 	}
-	if i.Trigger.Resource, err = stackaddrs.ParsePartialResourceInstance(encoded.GetResource()); err != nil {
-		return nil, err
+	if resource := encoded.GetResource(); resource != "" || !i.Trigger.IsRequest() {
+		if i.Trigger.Resource, err = stackaddrs.ParsePartialResourceInstance(resource); err != nil {
+			return nil, err
+		}
 	}
 	if provider := encoded.GetProvider(); provider != "" {
 		if i.Provider, err = stackaddrs.ParseProvider(provider); err != nil {

@@ -82,6 +82,7 @@ var remedies = map[fault.Code]string{
 	fault.SourceLocked:          `"cairn init -upgrade" locks the present content.`,
 	fault.TargetUnknown:         "It is given by -target.",
 	fault.ExcludeUnknown:        "It is given by -exclude.",
+	fault.InvokeUnknown:         "It is given by -invoke.",
 	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
 	fault.LeftOver:              `Without a block, "cairn state mv" gives it another address at once.`,
 	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,

@@ -59,6 +59,10 @@ func (o *Execution) request() (operation.Request, error) {
 	if req.Replace, err = o.flags.replacements(); err != nil {
 		return req, err
 	}
+	if req.Mode == engine.Invoke {
+		req.Requested, err = o.flags.requested()
+		return req, err
+	}
 	if req.Targets, err = o.flags.components("-target", o.flags.target); err != nil {
 		return req, err
 	}

@@ -22,6 +22,7 @@ type PlanFlags struct {
 	replace     cmdline.List
 	target      cmdline.List
 	exclude     cmdline.List
+	invoke      cmdline.List
 	parallelism cmdline.Count
 	maxRounds   cmdline.Count // of applies
 	concise     bool
@@ -36,6 +37,8 @@ func (o *PlanFlags) register(f *session.Flags) {
 	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
 	f.Var(&o.target, "target", "plan only this component and those it requires: `component.x`; may be repeated")
 	f.Var(&o.exclude, "exclude", "leave out this component and those that require it: `component.x`; may be repeated")
+	f.Var(&o.invoke, "invoke", "only invoke this action: `component.x.action.ADDRESS`; may be repeated. For one that refers to its "+
+		"caller, -target=component.x.ADDRESS chooses the callers")
 	ConciseFlag(f, &o.concise)
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false,
@@ -55,6 +58,11 @@ func ConciseFlag(f *session.Flags, concise *bool) {
 // mode returns the kind of plan that is asked for.
 func (o *PlanFlags) mode() (engine.Mode, error) {
 	switch {
+	case len(o.invoke) > 0 && (o.destroy || o.refreshOnly || len(o.replace)+len(o.exclude) > 0):
+		return 0, failure.Error("Conflicting options",
+			"With -invoke nothing but actions is planned: there is no -destroy, -refresh-only, -replace or -exclude beside it.")
+	case len(o.invoke) > 0:
+		return engine.Invoke, nil
 	case o.destroy && o.refreshOnly:
 		return 0, failure.Error("Conflicting options", "With -destroy there is no -refresh-only: give only one of them.")
 	case o.refreshOnly && !o.refresh:
@@ -88,6 +96,32 @@ func (o *PlanFlags) replacements() (map[stackaddrs.AbsComponentInstance][]string
 	return result, nil
 }
 
+// requested returns the actions to invoke, by component, with the callers that -target chooses.
+func (o *PlanFlags) requested() (map[stackaddrs.AbsComponentInstance]engine.Requested, error) {
+	result := map[stackaddrs.AbsComponentInstance]engine.Requested{}
+	for _, text := range o.invoke {
+		addr, err := stackaddrs.ParseAbsActionInstance(text)
+		if err != nil {
+			return nil, failure.Error("Invalid action address",
+				"The option -invoke needs the address of an action in a component, like component.x.action.aws_lambda_invoke.y, and not %q.", text)
+		}
+		requested := result[addr.Component]
+		requested.Actions = append(requested.Actions, addr.Item)
+		result[addr.Component] = requested
+	}
+	for _, text := range o.target {
+		addr, err := stackaddrs.ParseAbsResourceInstance(text)
+		requested, invoked := result[addr.Component]
+		if err != nil || !invoked {
+			return nil, failure.Error("Invalid target", "With -invoke, the option -target needs the address of a resource in the component of an "+
+				"action that is invoked, like component.x.aws_instance.y[0], and not %q.", text)
+		}
+		requested.Callers = append(requested.Callers, addr.Item)
+		result[addr.Component] = requested
+	}
+	return result, nil
+}
+
 // components parses the addresses that an option was given.
 func (o *PlanFlags) components(option string, given cmdline.List) ([]stackaddrs.AbsComponentInstance, error) {
 	var addrs []stackaddrs.AbsComponentInstance
@@ -105,5 +139,5 @@ func (o *PlanFlags) components(option string, given cmdline.List) ([]stackaddrs.
 // isDefault reports whether no option was given that makes a difference for a plan which already
 // exists.
 func (o *PlanFlags) isDefault() bool {
-	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace)+len(o.target)+len(o.exclude) == 0
+	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace)+len(o.target)+len(o.exclude)+len(o.invoke) == 0
 }

@@ -48,7 +48,8 @@ func ResourceChange(c *engine.Change) *tfjson.ResourceChange {
 // ActionInvocation is that of tfjson, with the parts that terraform has since 1.16.
 type ActionInvocation struct {
 	*tfjson.ActionInvocation
-	Trigger ActionTrigger `json:"lifecycle_action_trigger"` // takes the place of tfjson's
+	Trigger *ActionTrigger `json:"lifecycle_action_trigger,omitempty"` // takes the place of tfjson's
+	Request *ActionRequest `json:"invoke_action_trigger,omitempty"`    // as well
 }
 
 // ActionTrigger is that of tfjson, with the effect of a failure, as in ActionOnFailureHalt.
@@ -57,14 +58,21 @@ type ActionTrigger struct {
 	OnFailure string `json:"on_failure"`
 }
 
-// Invocation writes an action that a change triggers.
+// ActionRequest is the trigger of an action that somebody has asked for.
+type ActionRequest struct {
+	Caller string `json:"calling_resource_address,omitempty"`
+}
+
+// Invocation writes an action that a change triggers, or that somebody has asked for.
 func Invocation(i *engine.Invocation) ActionInvocation {
-	out := ActionInvocation{
-		&tfjson.ActionInvocation{Address: i.Addr.String(), Type: i.Addr.Type, Name: i.Addr.Name},
-		ActionTrigger{&tfjson.LifecycleActionTrigger{
+	out := ActionInvocation{ActionInvocation: &tfjson.ActionInvocation{Address: i.Addr.String(), Type: i.Addr.Type, Name: i.Addr.Name}}
+	if i.Trigger.IsRequest() {
+		out.Request = &ActionRequest{i.Trigger.Caller()}
+	} else {
+		out.Trigger = &ActionTrigger{&tfjson.LifecycleActionTrigger{
 			TriggeringResourceAddress: i.Trigger.Resource.String(), ActionTriggerEvent: camelCase(string(i.Trigger.Event)),
 			ActionTriggerBlockIndex: i.Trigger.Block, ActionsListIndex: i.Trigger.Position,
-		}, camelCase("action_on_failure_" + string(cmp.Or(i.Trigger.OnFailure, engine.HaltOnFailure)))},
+		}, camelCase("action_on_failure_" + string(cmp.Or(i.Trigger.OnFailure, engine.HaltOnFailure)))}
 	}
 	if i.Provider != (stackaddrs.Provider{}) {
 		out.ProviderName = i.Provider.String()

@@ -9,8 +9,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
@@ -65,8 +67,8 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 				c.setStatus(hooks.Failed)
 				return nil, nil
 			}
-			if req.Mode == engine.RefreshOnly && c.prior() == nil {
-				return c.planNothing(ctx, req), nil
+			if req.Mode.KeepsObjects() && c.prior() == nil {
+				return c.planNothing(ctx, req)
 			}
 			req.DeferAll = requirements == planDeferred || c.isDeferred()
 			return c.planNormal(ctx, req)
@@ -93,14 +95,20 @@ func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRe
 		SkipRefresh: planning.SkipRefresh,
 		Replace:     planning.Replace[c.addr],
 		Timestamp:   planning.Timestamp,
+		Requested:   c.main.requested(c.addr),
 	}, true
 }
 
-// planNothing is the plan to look at something that is not there.
-func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) *stackplan.Component {
+// planNothing is the plan to look at something that is not there. Actions of it cannot be invoked.
+func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
+	if req.Mode == engine.Invoke {
+		c.setStatus(hooks.Failed)
+		return nil, hcl.Diagnostics{failure.With(fault.Address{Component: c.addr}, failure.New("Component not applied yet",
+			"%s has no objects, so that no action of it can be invoked. Apply it first.", c.addr))}
+	}
 	plan := c.planned(ctx, req, c.component.RequiredComponents(ctx)).NewStaying(req, &engine.PlanResult{Complete: true})
 	c.finishPlan(plan)
-	return plan
+	return plan, nil
 }
 
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {

@@ -104,6 +104,10 @@ type PlanOptions struct {
 	Replace     map[stackaddrs.AbsComponentInstance][]string
 	Targets     []stackaddrs.AbsComponentInstance
 	Excludes    []stackaddrs.AbsComponentInstance
+
+	// Requested are the actions to invoke, in mode Invoke, by component instances. Without a key, all
+	// instances are meant.
+	Requested map[stackaddrs.AbsComponentInstance]engine.Requested
 }
 
 // ApplyOptions are the options of applying.

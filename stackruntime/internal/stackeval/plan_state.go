@@ -50,7 +50,12 @@ func (c *Component) planState(ctx context.Context) planState {
 	})
 }
 
-func (c *ComponentInstance) planState(ctx context.Context) planState { return stateOfPlan(c.Plan(ctx)) }
+func (c *ComponentInstance) planState(ctx context.Context) planState {
+	if !c.main.isSelected(ctx, c.addr) {
+		return planComplete // others have what the state says of it
+	}
+	return stateOfPlan(c.Plan(ctx))
+}
 
 func stateOfPlan(plan *stackplan.Component) planState {
 	switch {

@@ -89,7 +89,7 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 				Timestamp:   planning.Timestamp,
 				DeferAll:    r.standIn,
 			}
-			if planning.Mode == engine.RefreshOnly {
+			if planning.Mode.KeepsObjects() {
 				req.Mode = engine.RefreshOnly
 			} else if r.dependentsState(ctx) != planComplete {
 				req.DeferAll = true

@@ -5,11 +5,14 @@ package stackeval
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
@@ -39,7 +42,22 @@ func (m *Main) isSelected(ctx context.Context, addr stackaddrs.AbsComponentInsta
 }
 
 func (m *Main) limits() planning.Limits {
+	if m.planning.Mode == engine.Invoke {
+		return planning.Limits{Targets: slices.Collect(maps.Keys(m.planning.Requested)), Alone: true}
+	}
 	return planning.Limits{Targets: m.planning.Targets, Excludes: m.planning.Excludes}
+}
+
+// requested returns the actions to invoke in a component instance.
+func (m *Main) requested(addr stackaddrs.AbsComponentInstance) engine.Requested {
+	requested := m.planning.Requested[addr]
+	if addr.Item.Key == stackaddrs.NoKey {
+		return requested
+	}
+	ofAll := m.planning.Requested[stackaddrs.InstanceOf(stackaddrs.ComponentOf(addr), stackaddrs.NoKey)]
+	return engine.Requested{
+		Actions: slices.Concat(ofAll.Actions, requested.Actions), Callers: slices.Concat(ofAll.Callers, requested.Callers),
+	}
 }
 
 // checkSelection reports addresses that name nothing.
@@ -55,6 +73,8 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 		}
 	}
 	check(fault.TargetUnknown, "be limited to", m.planning.Targets)
+	invoked := slices.SortedFunc(maps.Keys(m.planning.Requested), stackaddrs.AbsComponentInstance.Compare)
+	check(fault.InvokeUnknown, "invoke actions of", invoked)
 	check(fault.ExcludeUnknown, "leave out", m.planning.Excludes)
 	return diags
 }

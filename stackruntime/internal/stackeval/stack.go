@@ -12,7 +12,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
@@ -65,7 +64,7 @@ const (
 
 // isRemoved reports whether the operation destroys or forgets all that is in the stack.
 func (s *Stack) isRemoved() bool {
-	return s.disposition != stays && s.main.mode() != engine.RefreshOnly
+	return s.disposition != stays && !s.main.mode().KeepsObjects()
 }
 
 // standsIn reports whether an instance of a block in the stack has to wait until the set that it

@@ -175,7 +175,8 @@ func (p *planner) requestFor(
 		return false
 	}
 	refuse := func(summary, detail string) bool {
-		return p.eval.Diagnostics.AddTo(of.Caller(), failure.At(a.Config.Range, summary, "%s cannot be invoked: %s. Apply that first.", addr, detail))
+		return p.eval.Diagnostics.AddTo(of.Caller(),
+			failure.At(a.Config.Range, summary, "%s cannot be invoked: %s. Apply that first.", addr, detail))
 	}
 	if !config.Known() {
 		return refuse("Unknown action configuration", "its configuration depends on values that are not known before other changes are applied")

@@ -35,6 +35,7 @@ const (
 	Mode_MODE_NORMAL       Mode = 1
 	Mode_MODE_DESTROY      Mode = 2
 	Mode_MODE_REFRESH_ONLY Mode = 3
+	Mode_MODE_INVOKE       Mode = 4
 )
 
 // Enum value maps for Mode.
@@ -44,12 +45,14 @@ var (
 		1: "MODE_NORMAL",
 		2: "MODE_DESTROY",
 		3: "MODE_REFRESH_ONLY",
+		4: "MODE_INVOKE",
 	}
 	Mode_value = map[string]int32{
 		"MODE_UNSPECIFIED":  0,
 		"MODE_NORMAL":       1,
 		"MODE_DESTROY":      2,
 		"MODE_REFRESH_ONLY": 3,
+		"MODE_INVOKE":       4,
 	}
 )
 
@@ -1294,8 +1297,8 @@ type Invocation struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Address  string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
 	Provider string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty if it is not known
-	Resource string                 `protobuf:"bytes,3,opt,name=resource,proto3" json:"resource,omitempty"` // what triggers it
-	Event    string                 `protobuf:"bytes,4,opt,name=event,proto3" json:"event,omitempty"`
+	Resource string                 `protobuf:"bytes,3,opt,name=resource,proto3" json:"resource,omitempty"` // that triggers it, or is its caller; empty if there is none
+	Event    string                 `protobuf:"bytes,4,opt,name=event,proto3" json:"event,omitempty"`       // empty if somebody has asked for it
 	Block    int64                  `protobuf:"varint,5,opt,name=block,proto3" json:"block,omitempty"`
 	Position int64                  `protobuf:"varint,6,opt,name=position,proto3" json:"position,omitempty"`
 	// Absent where nobody has evaluated it.
@@ -1805,12 +1808,13 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x06Member\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
-	"\x06sha256\x18\x03 \x01(\fR\x06sha256*V\n" +
+	"\x06sha256\x18\x03 \x01(\fR\x06sha256*g\n" +
 	"\x04Mode\x12\x14\n" +
 	"\x10MODE_UNSPECIFIED\x10\x00\x12\x0f\n" +
 	"\vMODE_NORMAL\x10\x01\x12\x10\n" +
 	"\fMODE_DESTROY\x10\x02\x12\x15\n" +
-	"\x11MODE_REFRESH_ONLY\x10\x03B9Z7github.com/cairnstacks/cairn/proto/cairn/plan/v1;planv1b\x06proto3"
+	"\x11MODE_REFRESH_ONLY\x10\x03\x12\x0f\n" +
+	"\vMODE_INVOKE\x10\x04B9Z7github.com/cairnstacks/cairn/proto/cairn/plan/v1;planv1b\x06proto3"
 
 var (
 	file_cairn_plan_v1_plan_proto_rawDescOnce sync.Once

@@ -56,7 +56,7 @@ func (c *checkpoint) change(ctx context.Context, change *engine.ObjectChange) {
 func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	change := StateChange{Before: a.saved, Stage: result.stage}
 	gone := a.plan.Complete && ends(a.plan) && !planning.HasObjects(result.Module) && !result.Diags.HasErrors()
-	if change.Before == nil && (ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
+	if change.Before == nil && (ends(a.plan) || a.plan.Mode.KeepsObjects()) {
 		return // neither looking at a component that was never made nor removing it leaves a trace
 	}
 	if !gone {

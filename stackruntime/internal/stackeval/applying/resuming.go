@@ -5,6 +5,7 @@ package applying
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -46,6 +47,9 @@ func (a *applier) done() *Result {
 // planRest puts the rest of the plan in its place. It returns false if that was not begun since the
 // operation shall stop already.
 func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (bool, hcl.Diagnostics) {
+	if a.plan.Mode == engine.Invoke {
+		return true, a.stale(errors.New("which of its actions were invoked is not known"))
+	}
 	rest := *a.plan
 	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
 	if a.plan.Mode == engine.Destroy && !planning.HasObjects(a.unchanged().Module) {

@@ -65,11 +65,11 @@ func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResul
 func (i Instance) NewStaying(req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
 	plan := i.NewComponent(req, result)
 	switch {
-	case plan.Mode == engine.RefreshOnly && i.Prior == nil:
+	case plan.Mode.KeepsObjects() && i.Prior == nil:
 		plan.Action = stackplan.NoOp // there is nothing to look at
-	case plan.Mode == engine.RefreshOnly && len(plan.Drift) == 0 && sameValues(i.Prior.Outputs, result.Outputs):
+	case plan.Mode.KeepsObjects() && len(plan.Drift)+len(plan.Invocations) == 0 && sameValues(i.Prior.Outputs, result.Outputs):
 		plan.Action = stackplan.NoOp
-	case plan.Mode == engine.RefreshOnly:
+	case plan.Mode.KeepsObjects():
 		plan.Action = stackplan.Read
 	case i.Prior == nil:
 		plan.Action = stackplan.Create
@@ -148,6 +148,9 @@ func deferredReason(req *engine.PlanRequest, result *engine.PlanResult) string {
 func NeedsApply(result *engine.PlanResult) bool {
 	if !result.Applyable {
 		return false
+	}
+	if len(result.Invocations) > 0 {
+		return true
 	}
 	for _, change := range result.Changes {
 		if !change.IsNoOp() {

@@ -36,6 +36,8 @@ func (s instanceSet) has(addr stackaddrs.AbsComponentInstance) bool {
 // all instances of a component are meant.
 type Limits struct {
 	Targets, Excludes []stackaddrs.AbsComponentInstance
+
+	Alone bool // the targets are planned without those that they require
 }
 
 // Any reports whether there are some.
@@ -48,10 +50,14 @@ func NewSelection(limits Limits, requires components.Graph, destroying bool) *Se
 	if destroying {
 		requires, requiredBy = requiredBy, requires
 	}
-	return &Selection{
+	s := &Selection{
 		targets: newInstanceSet(limits.Targets), excluded: newInstanceSet(limits.Excludes),
-		along: requires.Reach(limits.Targets), excludes: requiredBy.Reach(limits.Excludes),
+		excludes: requiredBy.Reach(limits.Excludes),
 	}
+	if !limits.Alone {
+		s.along = requires.Reach(limits.Targets)
+	}
+	return s
 }
 
 // Has reports whether a component instance is to be planned.
