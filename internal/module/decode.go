@@ -93,6 +93,11 @@ func (d *decoder) finish() {
 	for _, a := range d.dir.Actions {
 		a.ProviderAddr, _ = d.dir.Provider(a.Provider.LocalName)
 	}
+	for _, i := range d.dir.Undeclared() { // the block that is to be written for it uses the provider
+		if slot := i.Slot(); checkLocalName(slot.LocalName, i.Range) == nil {
+			d.dir.addUse(slot, i.To.Range())
+		}
+	}
 	for name, meta := range d.dir.ProviderMeta {
 		meta.Provider, _ = d.dir.Provider(name)
 	}

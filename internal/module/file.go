@@ -111,10 +111,23 @@ func (l *Loader) fileNames(dir string) (fileNames, error) {
 			names.read = append(names.read, entry.Name())
 		}
 	}
+	names.read = append(names.read, l.added(dir)...)
+	slices.Sort(names.read)
 	slices.SortStableFunc(names.read, func(a, b string) int {
 		return cmp.Compare(rank(a, suffixes), rank(b, suffixes))
 	})
 	return names, nil
+}
+
+// added returns the names of the files in a directory that are not there.
+func (l *Loader) added(dir string) []string {
+	var names []string
+	for path := range l.opts.Added {
+		if filepath.Dir(path) == dir {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	return names
 }
 
 func isDirectory(dir string, entry os.DirEntry) bool {
@@ -143,8 +156,10 @@ func (l *Loader) parseFile(dir, name string) (*File, hcl.Diagnostics) {
 }
 
 func (l *Loader) readFile(path string) ([]byte, error) {
-	if text, ok := l.opts.Buffers[path]; ok {
-		return text, nil
+	for _, texts := range []map[string][]byte{l.opts.Buffers, l.opts.Added} {
+		if text, ok := texts[path]; ok {
+			return text, nil
+		}
 	}
 	return os.ReadFile(path)
 }

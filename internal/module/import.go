@@ -4,11 +4,14 @@
 package module
 
 import (
+	"strings"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func (d *decoder) imported(block *hcl.Block) {
@@ -48,6 +51,26 @@ func (d *decoder) imported(block *hcl.Block) {
 			"its identity, not by both.")
 	}
 	d.dir.Imports = append(d.dir.Imports, i)
+}
+
+// Slot returns the provider configuration of an object for which no block says it.
+func (i *Import) Slot() engine.ProviderSlot {
+	if i.Provider != nil {
+		return i.Provider.Slot
+	}
+	name, _, _ := strings.Cut(i.Block.Resource.Type, "_")
+	return engine.ProviderSlot{LocalName: name}
+}
+
+// Undeclared returns the import blocks for objects of the module itself that it has no block for.
+func (d *Directory) Undeclared() []*Import {
+	var found []*Import
+	for _, i := range d.Imports {
+		if len(i.Steps) == 1 && d.Resources[i.Block.Resource] == nil {
+			found = append(found, i)
+		}
+	}
+	return found
 }
 
 // decodeTarget takes the address apart, and reports whether it is one of a managed resource.

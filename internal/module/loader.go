@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -66,6 +67,9 @@ type Options struct {
 
 	// Buffers are texts that stand for files that are there, by their absolute paths.
 	Buffers map[string][]byte
+
+	// Added are texts that stand for files that are not there, by their absolute paths.
+	Added map[string][]byte
 }
 
 // OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may
@@ -137,6 +141,14 @@ func NewLoader(opts Options) *Loader {
 			return lang.NewTables(lang.Options{Within: opts.FilesWithin, Allowance: allowance(), PureOnly: true})
 		}),
 	}
+}
+
+// With returns a loader that has read nothing yet, and will read one more file, which is not there.
+func (l *Loader) With(path string, text []byte) *Loader {
+	options := l.opts
+	options.Added = map[string][]byte{path: text}
+	maps.Copy(options.Added, l.opts.Added)
+	return NewLoader(options)
 }
 
 // Load reads the module in dir and all the modules that it calls. The caller must not change
