@@ -86,6 +86,10 @@ type PlanRequest struct {
 
 	// Requested are the actions to invoke, in mode Invoke.
 	Requested Requested
+
+	// GenerateConfig has resource blocks made for objects that import blocks of the module name and
+	// that no block declares. The plan is as if the module had them. In mode [Normal] only.
+	GenerateConfig bool
 }
 
 // PlanResult is the plan of one component instance.
@@ -120,6 +124,17 @@ type PlanResult struct {
 
 	// RefreshedState is the prior state with the changes found while refreshing.
 	RefreshedState State
+
+	// Generated are the blocks that [PlanRequest.GenerateConfig] asks for, sorted by address. They are
+	// there also if planning with them has failed.
+	Generated []Generated
+}
+
+// Generated is the resource block that was made for an object.
+type Generated struct {
+	ModuleDir string                      // of the component's module, in which the block belongs
+	Addr      stackaddrs.ResourceInstance // in that module
+	Text      string                      // whole lines; without sensitive values
 }
 
 // ApplyRequest is a request to apply the plan of a component instance.

@@ -78,6 +78,9 @@ const (
 	// objects.
 	ImportMisplaced Code = "import-misplaced"
 
+	// ImportUndeclared: a module imports an object that it has no block for, which can be generated.
+	ImportUndeclared Code = "import-undeclared"
+
 	// StalePlan: the state or another basis of a plan has changed since the plan was made, so that
 	// nothing of it was applied.
 	StalePlan Code = "stale-plan"

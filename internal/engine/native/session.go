@@ -59,24 +59,29 @@ type loaded struct {
 	diags       hcl.Diagnostics // about errors that do not depend on the inputs
 	unsupported hcl.Diagnostics
 
-	validation once.Map[struct{}, hcl.Diagnostics] // mistakes by the schemas of providers, and by their own checks
+	// validation has the mistakes by the schemas of providers, and by their own checks. The key says
+	// whether blocks are made for objects to import.
+	validation once.Map[bool, hcl.Diagnostics]
 }
 
 // load reads the tree of a module, once.
 func (s *Session) load(dir string) *loaded {
-	l, _ := s.loaded.Get(context.Background(), dir, func() (*loaded, error) { //nolint:errcheck // there is none
-		l := &loaded{}
-		if l.read, l.diags = s.modules.LoadStrict(dir); l.read != nil {
-			l.tree = l.read.Root
-		}
-		if l.tree == nil || l.diags.HasErrors() {
-			return l, nil
-		}
-		l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
-		l.graph = deps.New(l.tree)
-		l.unsupported = planning.Unsupported(l.tree)
-		return l, nil
-	})
+	//nolint:errcheck // there is none
+	l, _ := s.loaded.Get(context.Background(), dir, func() (*loaded, error) { return read(s.modules, dir), nil })
+	return l
+}
+
+func read(modules *module.Loader, dir string) *loaded {
+	l := &loaded{}
+	if l.read, l.diags = modules.LoadStrict(dir); l.read != nil {
+		l.tree = l.read.Root
+	}
+	if l.tree == nil || l.diags.HasErrors() {
+		return l
+	}
+	l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
+	l.graph = deps.New(l.tree)
+	l.unsupported = planning.Unsupported(l.tree)
 	return l
 }
 
@@ -110,15 +115,20 @@ func usedIn(tree *module.Node, addr stackaddrs.Provider) []stackaddrs.Resource {
 // interrupted. Of a tree that could not be loaded whole, it checks the rest, without asking
 // providers.
 func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
+	return s.validateFor(ctx, l, false)
+}
+
+// validateFor is validate, with or without blocks that are made for objects to import.
+func (s *Session) validateFor(ctx context.Context, l *loaded, generates bool) hcl.Diagnostics {
 	if l.tree == nil || l.tree.Faulty {
 		return l.diags
 	}
-	invalid, err := l.validation.Get(ctx, struct{}{}, func() (hcl.Diagnostics, error) {
+	invalid, err := l.validation.Get(ctx, generates, func() (hcl.Diagnostics, error) {
 		tree := l.tree
 		opts := validate.Options{
 			Types:   &s.opts.Shared.Types,
 			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir, functionsKey{}), Graph: l.graph,
-			RootPath: rootPath, WorkPath: s.workPath(),
+			RootPath: rootPath, WorkPath: s.workPath(), Generates: generates,
 		}
 		if l.diags.HasErrors() {
 			tree = tree.Sound()

@@ -42,7 +42,7 @@ type Request struct {
 func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	prior, err := state.Read(req.PriorState)
 	if err != nil {
-		return nil, nil, hcl.Diagnostics{failure.New("Unreadable state", "The state of the component cannot be used: %s.", err)}
+		return nil, nil, unreadable(err)
 	}
 	p := newPlanner(req, prior)
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
@@ -56,10 +56,16 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 		return struct{}{}, nil
 	})
 	if err != nil {
-		p.eval.Diagnostics.Add(failure.New("Interrupted planning", "%s.", err))
+		p.eval.Diagnostics.Add(interrupted(err))
 	}
 	return p.result(ctx)
 }
+
+func unreadable(err error) hcl.Diagnostics {
+	return hcl.Diagnostics{failure.New("Unreadable state", "The state of the component cannot be used: %s.", err)}
+}
+
+func interrupted(err error) *hcl.Diagnostic { return failure.New("Interrupted planning", "%s.", err) }
 
 // planner plans one component.
 type planner struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
+	"github.com/cairnstacks/cairn/internal/engine/native/generate"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 )
 
@@ -55,6 +56,43 @@ func (rt *Runtime) imported(ctx context.Context, t *Target, named Imported) (pro
 		DeferralAllowed: rt.DeferralAllowed,
 	})
 	return response, rt.Said(t, response.Diagnostics)
+}
+
+// Generate returns a resource block for an object that was imported, which the provider makes if it
+// can do that.
+func (rt *Runtime) Generate(ctx context.Context, t *Target, object *Object) (string, bool) {
+	head := generate.Head{Type: t.Name, Name: t.Addr.Resource.Name}
+	if t.Import.Provider != nil {
+		head.Provider = t.Slot.String()
+	}
+	bare, _ := object.Value.UnmarkDeep()
+	if !t.Can.GenerateConfig {
+		return string(generate.Describe(head, t.Block, bare)), true
+	}
+	config, ok := rt.generated(ctx, t, bare)
+	if !ok {
+		return "", false
+	}
+	return string(generate.Resource(head, t.Block, config)), true
+}
+
+// generated returns the configuration that a provider makes of an object without marks.
+func (rt *Runtime) generated(ctx context.Context, t *Target, object cty.Value) (cty.Value, bool) {
+	done, ok := rt.call(ctx)
+	if !ok {
+		return cty.NilVal, false
+	}
+	defer done()
+	config, diags := t.Provider.GenerateConfig(ctx, t.Name, object)
+	if !rt.Said(t, diags) {
+		return cty.NilVal, false
+	}
+	const summary = "Provider produced invalid configuration"
+	if config == cty.NilVal || config.IsKnown() && config.IsNull() {
+		return cty.NilVal, rt.fail(t, summary, "The provider "+t.Of.String()+" has made no configuration of "+t.Address+".")
+	}
+	faults := append(change.Conform(t.Block, config), notKnown(config)...)
+	return config, rt.broken(t, summary, "has made, with mistakes, a configuration of", faults)
 }
 
 // oneImported returns the object that was found, if there is exactly one, of the right type.

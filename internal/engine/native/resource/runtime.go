@@ -130,6 +130,9 @@ type Target struct {
 
 	tree *module.Node
 
+	// Import is the block that names an object which the configuration has no block of; else nil.
+	Import *module.Import
+
 	Action *eval.Action // that is dealt with, for the instance or, while validating, for none; else nil
 	key    stackaddrs.InstanceKey
 }
@@ -155,6 +158,8 @@ func (t *Target) block() *hcl.Range {
 	switch {
 	case t.Action != nil:
 		return t.Action.Config.Range.Ptr()
+	case t.Import != nil:
+		return t.Import.To.Range().Ptr()
 	case t.Resource == nil:
 		return nil
 	}
@@ -192,6 +197,14 @@ func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.
 	}
 	target := &Target{Addr: r.Addr(key), Address: at.Resource, Slot: slot, Resource: r, At: at, tree: r.Module.Config}
 	return target, rt.find(ctx, target, r.Config.ProviderAddr)
+}
+
+// ImportTarget returns the target for an object of the root module that an import block names, and
+// that has no block of its own.
+func (rt *Runtime) ImportTarget(ctx context.Context, root *module.Node, i *module.Import) (*Target, bool) {
+	t := &Target{Addr: i.Block, Address: i.Block.String(), Slot: i.Slot(), Import: i, tree: root}
+	of, _ := root.Provider(t.Slot.LocalName)
+	return t, rt.find(ctx, t, of)
 }
 
 // StoredTarget returns the target for an object that nothing may declare any more. The tree is that

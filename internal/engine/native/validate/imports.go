@@ -11,8 +11,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // imports checks the import blocks of a module. Two with the same text of the address are for the
@@ -37,11 +40,8 @@ func (c *checker) imports(ctx context.Context, m *eval.Module) {
 // importTarget checks that there is a block for the imported object, and that it has keys where the
 // address has some.
 func (c *checker) importTarget(in *module.Node, i *module.Import) {
-	missing := func(what string) {
-		c.problem(i.To.Range(), "Undeclared import target", fmt.Sprintf(
-			"The configuration does not declare %s. Write a block for the object to import: the native engine does not "+
-				"generate any.", what))
-	}
+	missing := func(what string) { c.Eval.Diagnostics.Add(undeclaredTarget(i, what)) }
+	root := in
 	path := ""
 	for _, step := range i.Steps[:len(i.Steps)-1] {
 		path += "module." + step.Name
@@ -57,7 +57,11 @@ func (c *checker) importTarget(in *module.Node, i *module.Import) {
 		path += "."
 	}
 	r := in.Resources[i.Block.Resource]
-	if r == nil {
+	switch {
+	case r == nil && root.Parent == nil && len(i.Steps) == 1:
+		c.importUndeclared(i)
+		return
+	case r == nil:
 		missing(i.Block.String())
 		return
 	}
@@ -66,6 +70,30 @@ func (c *checker) importTarget(in *module.Node, i *module.Import) {
 		c.problem(i.Provider.Range, "Invalid import argument", "The argument provider is for an import that a configuration is "+
 			"generated for. "+
 			"The resource block of this one says which provider configuration is used.")
+	}
+}
+
+func undeclaredTarget(i *module.Import, what string) *hcl.Diagnostic {
+	return failure.At(i.To.Range(), "Undeclared import target",
+		"The configuration does not declare %s. Write a block for the object to import.", what)
+}
+
+// importUndeclared checks an import block of the root module for an object that the module has no
+// block for, which can be generated.
+func (c *checker) importUndeclared(i *module.Import) {
+	several := i.ForEach != nil || i.Steps[0].Key != nil
+	switch {
+	case !c.Generates:
+		diag := undeclaredTarget(i, i.Block.String())
+		if !several {
+			diag.Detail += " It can also be generated."
+			diag.Extra = &engine.DiagnosticData{Fault: fault.ImportUndeclared}
+		}
+		c.Eval.Diagnostics.Add(diag)
+	case several:
+		c.problem(i.To.Range(), "Configuration not generated", fmt.Sprintf(
+			"The configuration does not declare %s. Blocks are generated for single objects, without count and for_each: write the block, or "+
+				"an import block for each of the objects.", i.Block))
 	}
 }
 

@@ -56,6 +56,10 @@ type Options struct {
 
 	// RootPath and WorkPath are the values of path.root and path.cwd.
 	RootPath, WorkPath string
+
+	// Generates is set if blocks will be made for the objects that import blocks of the root module
+	// name and that it has no blocks for.
+	Generates bool
 }
 
 // Tree checks a tree of modules that could be loaded without errors. The diagnostics are in the
