@@ -55,6 +55,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		hidden: withheld.NewFilter(tree.Root, req.Inputs, req.Providers, req.PriorState),
 	}
 	result, moreDiags, err := p.plan(ctx)
+	result = p.withGenerated(result)
 	if err != nil {
 		moreDiags = moreDiags.Append(failure.Of("Component cannot be planned", err))
 	}
@@ -84,6 +85,8 @@ type planning struct {
 	hidden *withheld.Filter
 	report engine.Observer
 	work   *engine.Work
+
+	generated []engine.Generated
 }
 
 func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagnostics, err error) {
@@ -169,6 +172,9 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 		return hcl.Diagnostics{failure.Of("Component not planned", err)}, nil
 	}
 	defer release()
+	if err := os.RemoveAll(p.dir.File(rundir.GeneratedFile)); err != nil { // of an earlier process
+		return nil, err
+	}
 	process, err := startWithVariables(p.copy, runner.Command{
 		Path:   p.engine.binary.Path,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
@@ -191,6 +197,9 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 		return nil, err
 	}
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
+	if p.generated, err = p.readGenerated(); err != nil {
+		return nil, err
+	}
 	crash.ExplainProvider(diags, outcome)
 	explainLacks(diags, p.engine.info)
 	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.Path()), "exit_code", outcome.ExitCode)
@@ -239,6 +248,9 @@ func (p *planning) args() []string {
 	}
 	for _, address := range p.req.Replace {
 		args = append(args, "-replace="+address)
+	}
+	if p.req.GenerateConfig {
+		args = append(args, "-generate-config-out="+p.dir.File(rundir.GeneratedFile))
 	}
 	return args
 }

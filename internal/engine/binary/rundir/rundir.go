@@ -40,6 +40,8 @@ const (
 	PlanFile   = "plan.tfplan" // of the engine
 	TreeDir    = "tree"        // the working copy
 
+	GeneratedFile = "generated.tf" // blocks that the engine has generated
+
 	lockFile   = "lock"
 	reportFile = "report.json" // in a directory of which the state is saved
 
