@@ -105,6 +105,11 @@ type PlanRequest struct {
 	// Requested are the actions to invoke, in mode [engine.Invoke], by component instances. Without a
 	// key all instances are meant. The rest of the stack is left as the state has it.
 	Requested map[stackaddrs.AbsComponentInstance]engine.Requested
+
+	// GenerateConfig has resource blocks made for objects that import blocks of modules name and that
+	// no block declares; see [stackplan.Component]. The plan is as if the modules had them, and can
+	// only be looked at: they are not there when it is applied. In mode [engine.Normal] only.
+	GenerateConfig bool
 }
 
 // Plan makes a plan of the whole stack.
@@ -136,6 +141,8 @@ func planOptions(req PlanRequest) stackeval.PlanOptions {
 		Targets:     req.Targets,
 		Excludes:    req.Excludes,
 		Requested:   req.Requested,
+
+		GenerateConfig: req.GenerateConfig,
 	}
 }
 

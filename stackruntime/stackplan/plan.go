@@ -152,6 +152,10 @@ type Component struct {
 	// BaseState is the state that the engine's plan was made from, if that is not the state of the
 	// component before the plan.
 	BaseState engine.State
+
+	// Generated are the resource blocks that were made for objects to import; see
+	// [engine.PlanRequest]. They are not part of plan files.
+	Generated []engine.Generated
 }
 
 // Result returns the plan as the engine that made it gets it back.

@@ -112,6 +112,7 @@ func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanReq
 }
 
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
+	req.GenerateConfig = c.main.planning.GenerateConfig
 	planned := c.planned(ctx, req, c.component.RequiredComponents(ctx))
 	result, diags := c.runPlan(ctx, work.Plan, req)
 	if result == nil || diags.HasErrors() {

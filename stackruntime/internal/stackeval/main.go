@@ -108,6 +108,8 @@ type PlanOptions struct {
 	// Requested are the actions to invoke, in mode Invoke, by component instances. Without a key, all
 	// instances are meant.
 	Requested map[stackaddrs.AbsComponentInstance]engine.Requested
+
+	GenerateConfig bool
 }
 
 // ApplyOptions are the options of applying.

@@ -48,6 +48,8 @@ func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResul
 		Reason:         result.Reason,
 
 		Invocations: result.Invocations, DeferredInvocations: result.DeferredInvocations,
+
+		Generated: result.Generated,
 	}
 	if !result.Complete {
 		plan.DeferredReason = deferredReason(req, result)
