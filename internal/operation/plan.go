@@ -10,9 +10,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/generated"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -24,6 +27,8 @@ type Planned struct {
 	// Taken are the published values of other stacks that it was made with, by references. Unknown:
 	// values that are only planned there.
 	Taken map[string]cty.Value
+
+	Generated bool // [Request.Generate] is written
 }
 
 // Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed
@@ -36,6 +41,9 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 		}
 	}
 	r := s.newRun(task{name: planName, req: req, caller: caller})
+	if err := r.mayGenerate(); err != nil {
+		return Planned{}, Diagnostics(err)
+	}
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
@@ -58,7 +66,20 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if err := r.stored.Unlock(ctx); err != nil {
 		diags = diags.Extend(Diagnostics(err))
 	}
-	return Planned{Plan: plan, Judged: r.outcome.judged, Taken: r.values.taken()}, diags
+	return Planned{Plan: plan, Judged: r.outcome.judged, Taken: r.values.taken(), Generated: r.outcome.generated}, diags
+}
+
+// mayGenerate refuses a plan that cannot have configuration generated.
+func (r *run) mayGenerate() error {
+	switch {
+	case r.req.Generate == "":
+		return nil
+	case r.req.Mode != engine.Normal:
+		return failure.Error("Nothing to generate",
+			"Only ordinary plans import objects, for which configuration can be generated. This one is to destroy everything, to refresh the "+
+				"state, or to invoke actions.")
+	}
+	return generated.CheckPath(r.req.Generate)
 }
 
 // stateToPlan locks and reads the state. An operation that changes nothing does without the lock if
@@ -85,6 +106,10 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	}
 	plan, moreDiags := r.plan(ctx)
 	diags = diags.Extend(moreDiags)
+	if plan != nil && r.req.Generate != "" { // also with errors, which may be about the blocks
+		r.outcome.generated, moreDiags = generated.Write(r.req.Generate, plan)
+		diags = diags.Extend(moreDiags)
+	}
 	if plan == nil || WasInterrupted(ctx) {
 		return nil, r.interrupted(ctx, diags)
 	}

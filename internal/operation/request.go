@@ -55,6 +55,10 @@ type Request struct {
 	// the same time. That something waits for them is not worth a warning.
 	Together map[string]bool
 
+	// Generate names a new file for resource blocks that are made for objects to import; empty makes
+	// none. A plan with such blocks can only be looked at.
+	Generate string
+
 	// Version is that of the program, for plan files.
 	Version string
 }

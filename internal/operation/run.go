@@ -78,6 +78,7 @@ type outcome struct {
 	approvedBy string // for the history; "" where nobody has said
 	waiting    bool   // it waits for approval
 	unsaved    bool   // changes are not in the state
+	generated  bool   // [Request.Generate] is written
 }
 
 // newRun begins an operation. A deployment of which the block says that it is to be destroyed is
@@ -226,6 +227,8 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 			Targets:     r.req.Targets,
 			Excludes:    r.req.Excludes,
 			Requested:   r.req.Requested,
+
+			GenerateConfig: r.req.Generate != "",
 		})
 	})
 	if !WasInterrupted(ctx) {

@@ -85,6 +85,7 @@ var remedies = map[fault.Code]string{
 	fault.InvokeUnknown:         "It is given by -invoke.",
 	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
 	fault.LeftOver:              `Without a block, "cairn state mv" gives it another address at once.`,
+	fault.ImportUndeclared:      `"cairn plan -generate-config-out=FILE" does that.`,
 	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,
 	fault.QueryUnsupported:      "The native engine can: -engine=native chooses it.",
 	fault.StorageMisplaced:      "Use " + settings.File + `, with a block like state "sqlite" { path = "FILE" }.`,

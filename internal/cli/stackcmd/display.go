@@ -128,6 +128,18 @@ func (v *Display) next(plan *stackplan.Plan, file string) {
 	}
 }
 
+// generated names the next step after a plan that has generated configuration, or was to.
+func (v *Display) generated(file string, written bool, diags hcl.Diagnostics) {
+	switch {
+	case v.events != nil:
+	case written:
+		v.session.Say("\nThe generated configuration is in %s. Move each block into the directory of its module, review it, and plan again.\n",
+			file)
+	case !diags.HasErrors():
+		v.session.Say("\nNo configuration was generated: each object to import has a block. There is no file %s.\n", file)
+	}
+}
+
 // howToApply names the command that applies a saved plan. Where there is no room next to the rest,
 // it stands on a line of its own, so that it can be copied. Values of sensitive variables belong
 // into files: other users see the options of commands.
