@@ -25,6 +25,9 @@ type QueryRequest struct {
 	// Inputs are as in [PlanRequest].
 	Inputs map[string]cty.Value
 
+	// Generate is set if configuration for the objects is wanted.
+	Generate bool
+
 	// Prior has the results of the other components; nil means an empty state.
 	Prior *stackstate.State
 }
@@ -35,5 +38,5 @@ type QueryRequest struct {
 // With errors the result may be nil.
 func Query(ctx context.Context, req QueryRequest) (*engine.QueryResult, hcl.Diagnostics) {
 	options := planOptions(PlanRequest{Inputs: req.Inputs, Prior: req.Prior})
-	return stackeval.NewForQuerying(stackeval.Options(req.Options), options).QueryComponent(ctx, req.Component)
+	return stackeval.NewForQuerying(stackeval.Options(req.Options), options).QueryComponent(ctx, req.Component, req.Generate)
 }

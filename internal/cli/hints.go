@@ -33,8 +33,9 @@ var optionHints = map[string]string{
 	"force":               "To be asked nothing, give -auto-approve.",
 	"force-copy":          whereStateIs,
 	"from-module":         "Copy the files of the stack.",
-	"generate-config-out": "Only \"cairn plan\" takes it: the generated blocks are moved into their modules before anything is applied.",
-	"get":                 `"cairn init" fetches missing sources and providers, and nothing else.`,
+	"generate-config-out": "Only \"cairn plan\" and \"cairn query\" take it: the generated blocks are moved into their modules before " +
+		"anything is applied.",
+	"get": `"cairn init" fetches missing sources and providers, and nothing else.`,
 	"gone": "Only \"cairn run destroy\" takes it: " +
 		"stacks that existed at a commit and do not any more can be destroyed, and nothing else.",
 	"lock":           `The state is always locked while it is changed. A lock that was left behind is removed by "cairn state unlock".`,

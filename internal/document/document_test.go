@@ -309,3 +309,22 @@ func TestEngineOfComponent(t *testing.T) {
 		}
 	}
 }
+
+// Sensitive values of found objects are not shown.
+func TestQuery(t *testing.T) {
+	object := cty.ObjectVal(map[string]cty.Value{
+		"id": cty.StringVal("one"), "secret": cty.StringVal("s3cret").Mark(marks.Sensitive),
+		"list": cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("s3cret").Mark(marks.Sensitive)}),
+	})
+	result := &engine.QueryResult{Objects: []*engine.FoundObject{{
+		List: "list.t.x", Type: "t", Provider: stackaddrs.BuiltinProvider, DisplayName: "One", Object: object,
+		Identity: cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("one")}),
+	}}}
+	got, err := json.Marshal(NewQuery(viewtest.Instance(t, "component.a"), result))
+	const want = `{"format_version":"1.0","component":"component.a","objects":[{"list":"list.t.x","type":"t",` +
+		`"provider_name":"terraform.io/builtin/terraform","identity":{"id":"one"},"display_name":"One",` +
+		`"values":{"id":"one","list":["a",null],"secret":null},"sensitive_values":{"list":[false,true],"secret":true}}]}`
+	if err != nil || string(got) != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}

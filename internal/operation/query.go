@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/generated"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -19,11 +20,26 @@ import (
 type QueryRequest struct {
 	Component stackaddrs.AbsComponentInstance
 	Variables []variables.Argument
+
+	// Generate names a new file for blocks by which the module would import the objects; empty makes
+	// none.
+	Generate string
+}
+
+// Queried is the result of a query.
+type Queried struct {
+	*engine.QueryResult      // nil if there is none
+	Generated           bool // [QueryRequest.Generate] is written
 }
 
 // Query finds existing objects by the query files of a component's module. It reads the state
-// beside others, and changes nothing. With errors the result may be nil.
-func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (*engine.QueryResult, hcl.Diagnostics) {
+// beside others, and changes nothing.
+func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (Queried, hcl.Diagnostics) {
+	if req.Generate != "" {
+		if err := generated.CheckPath(req.Generate); err != nil {
+			return Queried{}, Diagnostics(err)
+		}
+	}
 	r := s.newRun(task{name: planName, req: Request{Variables: req.Variables, Beside: true}, caller: caller})
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
@@ -37,12 +53,21 @@ func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (*en
 		}
 	}
 	if err != nil || diags.HasErrors() {
-		return nil, r.queryInterrupted(ctx, diags.Extend(Diagnostics(err)))
+		return Queried{}, r.queryInterrupted(ctx, diags.Extend(Diagnostics(err)))
 	}
 	result, moreDiags := stackruntime.Query(ctx, stackruntime.QueryRequest{
 		Options: r.named(), Component: req.Component, Inputs: r.values.given.Values, Prior: r.stored.State,
+		Generate: req.Generate != "",
 	})
-	return result, r.queryInterrupted(ctx, diags.Extend(moreDiags))
+	queried := Queried{QueryResult: result}
+	if diags = r.queryInterrupted(ctx, diags.Extend(moreDiags)); diags.HasErrors() || result.Generated == "" {
+		return queried, diags
+	}
+	if err := generated.Create(req.Generate, result.Generated); err != nil {
+		return queried, diags.Extend(Diagnostics(err))
+	}
+	queried.Generated = true
+	return queried, diags
 }
 
 // queryInterrupted says so of a query that was interrupted.

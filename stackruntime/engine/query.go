@@ -33,6 +33,9 @@ type QueryRequest struct {
 	// unknown value is an error.
 	Inputs    map[string]cty.Value
 	Providers map[ProviderSlot]ProviderConfig
+
+	// Generate is set if configuration for the objects is wanted.
+	Generate bool
 }
 
 // QueryResult has the objects that were found.
@@ -40,6 +43,10 @@ type QueryResult struct {
 	// Objects are sorted by the addresses of the list blocks; those of one are in the order of the
 	// provider.
 	Objects []*FoundObject
+
+	// Generated are blocks for the module, if they were asked for and there are no errors: a resource
+	// block and an import block for each object. Sensitive values are not in them.
+	Generated string
 }
 
 // FoundObject is an existing object.

@@ -8,18 +8,19 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // QueryCommand returns the command that finds existing objects.
 func QueryCommand() *session.Command {
 	var values variableFlags
+	var generate cmdline.File
 	return &session.Command{
 		Name:    "query",
 		Args:    "COMPONENT",
@@ -27,10 +28,12 @@ func QueryCommand() *session.Command {
 		Long: `
 Asks the providers of the component for the objects that the list blocks describe. These are in files of its module
 whose names end with .tfquery.hcl or .tfquery.json, and which no other command reads. Nothing is planned or changed.`,
-		Example: "cairn query component.network\ncairn query 'stack.eu.component.app[\"a\"]'\ncairn query -json component.network",
+		Example: "cairn query component.network\ncairn query 'stack.eu.component.app[\"a\"]'\ncairn query -json component.network" +
+			"\ncairn query -generate-config-out=network/imported.tf component.network",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: func(f *session.Flags) {
 			values.register(f)
+			f.Var(&generate, "generate-config-out", "write resource and import blocks for the objects to this new `FILE`")
 			session.JSONFlag(f, "write a JSON document")
 			session.StateFlags(f)
 			session.ProviderFlags(f)
@@ -49,8 +52,9 @@ whose names end with .tfquery.hcl or .tfquery.json, and which no other command r
 			}
 			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
-			result, diags := s.Stack().Query(ctx, operation.QueryRequest{Component: addr, Variables: values.arguments}, caller)
-			if err := showQuery(s, addr, result, diags); err != nil {
+			req := operation.QueryRequest{Component: addr, Variables: values.arguments, Generate: string(generate)}
+			queried, diags := s.Stack().Query(ctx, req, caller)
+			if err := showQuery(s, req, queried, diags); err != nil {
 				return 0, err
 			}
 			return s.Finish(diags)
@@ -59,13 +63,19 @@ whose names end with .tfquery.hcl or .tfquery.json, and which no other command r
 }
 
 // showQuery shows the objects that were found. With errors, there is no document.
-func showQuery(s *session.Session, of stackaddrs.AbsComponentInstance, result *engine.QueryResult, diags hcl.Diagnostics) error {
+func showQuery(s *session.Session, req operation.QueryRequest, queried operation.Queried, diags hcl.Diagnostics) error {
 	switch {
-	case result == nil || s.Options.JSON && diags.HasErrors():
+	case queried.QueryResult == nil || s.Options.JSON && diags.HasErrors():
 		return nil
 	case s.Options.JSON:
 		s.ReportText()
-		return document.WriteDocument(s.Streams.Out, document.NewQuery(of, result), true)
+		return document.WriteDocument(s.Streams.Out, document.NewQuery(req.Component, queried.QueryResult), true)
 	}
-	return views.WriteQuery(s.Streams.Out, result)
+	if err := views.WriteQuery(s.Streams.Out, queried.QueryResult); err != nil {
+		return err
+	}
+	if queried.Generated {
+		s.Say("\nBlocks for them are in %s. Move these into the directory of the component's module, review them, and plan.\n", req.Generate)
+	}
+	return nil
 }

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package generated writes the file with the resource blocks that a plan has generated for objects
-// to import.
+// Package generated writes the file with the blocks that a plan or a query has generated for
+// objects to import.
 package generated
 
 import (
@@ -40,13 +40,14 @@ func Write(path string, plan *stackplan.Plan) (written bool, diags hcl.Diagnosti
 	if text == "" {
 		return false, diags
 	}
-	if err := create(path, text); err != nil {
+	if err := Create(path, text); err != nil {
 		return false, diags.Extend(failure.Diagnostics(err))
 	}
 	return true, diags
 }
 
-func create(path, text string) error {
+// Create writes a new file, which no other user can read.
+func Create(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return exists(path)

@@ -28,7 +28,9 @@ func NewForQuerying(opts Options, planning PlanOptions) *Main {
 
 // QueryComponent has the engine find the objects that the query files of a component's module ask
 // for. With error diagnostics the result may be nil.
-func (m *Main) QueryComponent(ctx context.Context, addr stackaddrs.AbsComponentInstance) (*engine.QueryResult, hcl.Diagnostics) {
+func (m *Main) QueryComponent(
+	ctx context.Context, addr stackaddrs.AbsComponentInstance, generate bool,
+) (*engine.QueryResult, hcl.Diagnostics) {
 	result, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (*engine.QueryResult, hcl.Diagnostics) {
 		diags := m.walkStatic(ctx, &walker{})
 		if m.panics.Any() || diags.HasErrors() {
@@ -43,7 +45,7 @@ func (m *Main) QueryComponent(ctx context.Context, addr stackaddrs.AbsComponentI
 		if inst == nil {
 			return nil, m.explainCycles(diags)
 		}
-		result, moreDiags := inst.query(ctx)
+		result, moreDiags := inst.query(ctx, generate)
 		if diags = diags.Extend(moreDiags); result == nil && !diags.HasErrors() {
 			_, moreDiags := m.walkPlan(ctx) // the reason is in something that the component depends on
 			diags = diags.Extend(moreDiags)
@@ -85,7 +87,7 @@ func (m *Main) instanceToQuery(ctx context.Context, addr stackaddrs.AbsComponent
 
 // query has the engine query the instance. Without errors the result is nil if the inputs or the
 // provider configurations could not be evaluated, for a reason that other objects report.
-func (c *ComponentInstance) query(ctx context.Context) (*engine.QueryResult, hcl.Diagnostics) {
+func (c *ComponentInstance) query(ctx context.Context, generate bool) (*engine.QueryResult, hcl.Diagnostics) {
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
 	providers, moreDiags := c.providers.Check(ctx, c.providersAspect)
 	diags = diags.Extend(moreDiags)
@@ -100,6 +102,7 @@ func (c *ComponentInstance) query(ctx context.Context) (*engine.QueryResult, hcl
 	}
 	req := &engine.QueryRequest{
 		Work: c.main.works.ID(work.Query, c.addr), Component: c.addr, ModuleDir: c.use.source.Dir, Inputs: inputs, Providers: providers,
+		Generate: generate,
 	}
 	var result *engine.QueryResult
 	began := c.main.works.Run(ctx, req.Work, func(ctx context.Context, began func() bool) {

@@ -48,6 +48,7 @@ type listing struct {
 	limit   cty.Value // number
 
 	found []*engine.FoundObject
+	whole []cty.Value // the objects of found, without marks; [cty.NilVal] where the provider leaves one out
 }
 
 // describe finds the types of the configuration and of the objects.
@@ -174,7 +175,9 @@ func (q *querier) ask(ctx context.Context, l *listing) bool {
 		return false
 	}
 	limit, _ := l.limit.AsBigFloat().Int64()
-	response := l.provider.List(ctx, provider.ListRequest{Type: l.ty.Name, Config: config, Limit: limit, IncludeObject: l.include.True()})
+	response := l.provider.List(ctx, provider.ListRequest{
+		Type: l.ty.Name, Config: config, Limit: limit, IncludeObject: l.include.True() || q.Generate,
+	})
 	for i := range response.Objects {
 		if !l.add(&response.Objects[i]) {
 			return false
@@ -188,15 +191,18 @@ func (l *listing) add(listed *provider.ListedObject) bool {
 	found := &engine.FoundObject{
 		List: l.address(), Type: l.ty.Name, Provider: l.ty.Of, Identity: listed.Identity, DisplayName: listed.DisplayName, Object: cty.NilVal,
 	}
-	l.found = append(l.found, found)
-	if !l.include.True() || listed.Object.IsNull() {
+	l.found, l.whole = append(l.found, found), append(l.whole, cty.NilVal)
+	if listed.Object.IsNull() {
 		return true
 	}
 	if errs := change.Conform(l.objects.Block, listed.Object); len(errs) > 0 {
 		return l.problem("Provider produced invalid object", fmt.Sprintf("The provider %s has listed an object with mistakes: %s. That is a "+
 			"mistake in the provider, which its authors should hear of.", l.ty.Of, marks.DescribeError(cty.NilVal, errs[0])))
 	}
-	found.Object = l.objects.Mark(listed.Object, nil)
+	l.whole[len(l.whole)-1] = listed.Object
+	if l.include.True() {
+		found.Object = l.objects.Mark(listed.Object, nil)
+	}
 	return true
 }
 

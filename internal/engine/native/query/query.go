@@ -57,12 +57,17 @@ func Query(ctx context.Context, req *Request) (*engine.QueryResult, hcl.Diagnost
 	}
 	q := &querier{Request: req}
 	q.eval = q.evaluation(eval.Plan, q)
+	generated := ""
 	_, err := promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
 		var lists promising.Group
 		for _, list := range q.eval.Root().Lists() {
 			lists.Go(ctx, func(ctx context.Context) { list.Value(ctx) })
 		}
 		lists.Wait()
+		q.sort()
+		if q.Generate && !q.eval.Diagnostics.HasErrors() {
+			generated = q.generate(ctx)
+		}
 		return struct{}{}, nil
 	})
 	if err == nil {
@@ -71,7 +76,11 @@ func Query(ctx context.Context, req *Request) (*engine.QueryResult, hcl.Diagnost
 	if err != nil {
 		return nil, hcl.Diagnostics{failure.New("Interrupted query", "%s.", err)}
 	}
-	return q.result(), q.eval.Diagnostics.All()
+	result := &engine.QueryResult{Generated: generated}
+	for _, l := range q.mu.answered {
+		result.Objects = append(result.Objects, l.found...)
+	}
+	return result, q.eval.Diagnostics.All()
 }
 
 // evaluation returns an evaluation of the module in a phase.
@@ -151,16 +160,9 @@ func (q *querier) find(ctx context.Context, l *listing) bool {
 	return l.describe(config.ProviderAddr, p.Schema())
 }
 
-// result returns the objects in their order.
-func (q *querier) result() *engine.QueryResult {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// sort sorts the instances of list blocks that were answered, when all are.
+func (q *querier) sort() {
 	slices.SortFunc(q.mu.answered, func(a, b *listing) int {
 		return cmp.Or(cmp.Compare(a.list.Address(stackaddrs.NoKey), b.list.Address(stackaddrs.NoKey)), a.key.Compare(b.key))
 	})
-	result := &engine.QueryResult{}
-	for _, l := range q.mu.answered {
-		result.Objects = append(result.Objects, l.found...)
-	}
-	return result
 }

@@ -58,11 +58,11 @@ func (rt *Runtime) imported(ctx context.Context, t *Target, named Imported) (pro
 	return response, rt.Said(t, response.Diagnostics)
 }
 
-// Generate returns a resource block for an object that was imported, which the provider makes if it
-// can do that.
+// Generate returns a resource block for an object, which the provider makes if it can do that. It
+// names the provider configuration, unless there is an import block that does not.
 func (rt *Runtime) Generate(ctx context.Context, t *Target, object *Object) (string, bool) {
 	head := generate.Head{Type: t.Name, Name: t.Addr.Resource.Name}
-	if t.Import.Provider != nil {
+	if t.Import == nil || t.Import.Provider != nil {
 		head.Provider = t.Slot.String()
 	}
 	bare, _ := object.Value.UnmarkDeep()
