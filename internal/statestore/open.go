@@ -59,7 +59,7 @@ func Open(location string, opts Options) (Store, error) {
 	store.traceless = opts.Traceless
 	if opts.Shared != nil {
 		store.shared = opts.Shared.file(absolute)
-		store.turn = store.shared.turn
+		store.queue = store.shared.turn
 	}
 	return store, nil
 }

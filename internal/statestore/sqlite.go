@@ -24,13 +24,14 @@ import (
 
 // sqliteStore is a [Store] in one SQLite file.
 type sqliteStore struct {
+	tableStore
 	path        string        // absolute
 	busyTimeout time.Duration // how long to wait for other writers
 	traceless   bool          // reads only, and leaves nothing next to the file
 
-	// turn is held while writing, so that goroutines queue here and not in
+	// queue is held while writing, so that goroutines queue here and not in
 	// SQLite's busy handler, which waits by polling.
-	turn chan struct{}
+	queue chan struct{}
 
 	shared *sharedFile // with other stores of this process; nil for none
 
@@ -44,16 +45,25 @@ type sqliteStore struct {
 	}
 }
 
-var _ Store = (*sqliteStore)(nil)
+var (
+	_ Store    = (*sqliteStore)(nil)
+	_ database = (*sqliteStore)(nil)
+)
 
 func newSQLiteStore(path string) *sqliteStore {
-	return &sqliteStore{path: path, busyTimeout: 5 * time.Second, turn: make(chan struct{}, 1)}
+	s := &sqliteStore{path: path, busyTimeout: 5 * time.Second, queue: make(chan struct{}, 1)}
+	s.tableStore = tableStore{s}
+	return s
 }
+
+func (s *sqliteStore) location() string { return s.path }
+
+func (s *sqliteStore) turn() chan struct{} { return s.queue }
 
 // Close implements [Store].
 func (s *sqliteStore) Close() error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+	s.queue <- struct{}{}
+	defer func() { <-s.queue }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.closed = true
@@ -65,16 +75,6 @@ func (s *sqliteStore) Close() error {
 	s.mu.db = nil
 	return s.explain(context.Background(), err)
 }
-
-// transaction is a transaction in a file whose format is known.
-type transaction struct {
-	executor
-	version int64       // of the format
-	found   fileVersion // if it writes
-}
-
-// sealed reports whether there are seals.
-func (t *transaction) sealed() bool { return t.version > 1 }
 
 // read runs fn in a transaction that sees one version of the file. Where
 // nothing is stored yet, fn is not called.
@@ -127,8 +127,8 @@ func (s *sqliteStore) readWithin(ctx context.Context, tx *transaction, fn func(*
 // changes of fn must not be lost to an interrupt, and it waits for nothing but the disk and, for
 // busyTimeout, other programs.
 func (s *sqliteStore) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+	s.queue <- struct{}{}
+	defer func() { <-s.queue }()
 	return s.writeInTurn(ctx, fn)
 }
 
@@ -389,4 +389,17 @@ func readSchemaVersion(ctx context.Context, tx interface {
 	var version int64
 	err := tx.QueryRowContext(ctx, selectSchema).Scan(&version)
 	return version, err
+}
+
+// checkStructure has SQLite verify its own structures, and that indexes and
+// tables agree.
+func (s *sqliteStore) checkStructure(ctx context.Context, tx *transaction) error {
+	findings, err := readTexts(ctx, tx, `PRAGMA integrity_check(5)`)
+	if err != nil {
+		return err
+	}
+	if findings = slices.DeleteFunc(findings, func(finding string) bool { return finding == "ok" }); len(findings) > 0 {
+		return s.corrupt(strings.Join(findings, "; "), nil)
+	}
+	return nil
 }

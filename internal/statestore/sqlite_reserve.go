@@ -43,21 +43,20 @@ const (
 	mostReserve  = 64 << 20
 )
 
-// keepReserve makes the reserve of a lock that was just taken, unless there is
-// one that it can share, or removes one that was left.
-func (l *sqliteLock) keepReserve(wanted bool) error {
-	s := l.store
+// reserve makes the reserve of a lock that was just taken, unless it can share one, or removes one
+// that was left.
+func (s *sqliteStore) reserve(deployment string, wanted bool) (*reserve, error) {
 	r := &reserve{of: &reserves{}, path: filepath.Join(filepath.Dir(s.path),
-		fmt.Sprintf(".%s.reserve-%08x", filepath.Base(s.path), uint32(digest(l.info.Deployment))))} //nolint:gosec // any bits will do
+		fmt.Sprintf(".%s.reserve-%08x", filepath.Base(s.path), uint32(digest(deployment))))} //nolint:gosec // any bits will do
 	if s.shared != nil {
 		r.of = &s.shared.reserves
 	}
 	if !wanted {
-		return removeFile(r.path)
+		return nil, removeFile(r.path)
 	}
 	info, err := os.Stat(s.path)
 	if err != nil {
-		return s.missingOr(err)
+		return nil, s.missingOr(err)
 	}
 	size := min(max(2*info.Size(), leastReserve), mostReserve)
 	if err := r.of.hold(r, size); err != nil {
@@ -66,14 +65,13 @@ func (l *sqliteLock) keepReserve(wanted bool) error {
 			full.Detail = fmt.Sprintf("is not changed: %d MB of space in %s, to be kept back for saving completed changes, are not there",
 				(size+1<<20-1)>>20, filepath.Dir(s.path))
 			full.Remedy = "free some space and run the command again; nothing was done"
-			return full
+			return nil, full
 		}
-		return s.fault(ProblemIO,
+		return nil, s.fault(ProblemIO,
 			"is not changed: no space can be kept back for saving completed changes",
 			"check the directory "+filepath.Dir(s.path), err)
 	}
-	l.reserve = r
-	return nil
+	return r, nil
 }
 
 // hold lets r have a part in the file, which is made or enlarged if it is not as large as that.

@@ -9,13 +9,6 @@ import (
 	"errors"
 )
 
-// executor runs statements within a transaction.
-type executor interface {
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
 // writing is the connection that all writes of a store go through. It parses each statement once,
 // as parsing costs more than running it. It is used by the holder of the store's turn.
 type writing struct {

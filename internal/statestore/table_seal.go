@@ -99,7 +99,7 @@ func sealVersion(ctx context.Context, tx *transaction, d *deploymentRow, v *vers
 
 // findDeployment returns a deployment, nil if there is no row for it. That
 // alone does not prove that nothing is stored.
-func (s *sqliteStore) findDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
+func (s *tableStore) findDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
 	d := &deploymentRow{name: name}
 	err := tx.QueryRowContext(ctx, selectDeployment, name).Scan(&d.base.Lineage, &d.base.Serial, &d.epoch)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -129,7 +129,7 @@ func (s *sqliteStore) findDeployment(ctx context.Context, tx *transaction, name 
 
 // readDeployment is findDeployment for callers that believe the answer that nothing is stored,
 // which is none where anything in the file is damaged.
-func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
+func (s *tableStore) readDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
 	d, err := s.findDeployment(ctx, tx, name)
 	if err != nil || d != nil && d.base.Serial > 0 {
 		return d, err
@@ -141,7 +141,7 @@ func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name 
 }
 
 // lookUp is readDeployment in a transaction of its own. With an error, the deployment is empty.
-func (s *sqliteStore) lookUp(ctx context.Context, name string) (found deploymentRow, err error) {
+func (s *tableStore) lookUp(ctx context.Context, name string) (found deploymentRow, err error) {
 	err = s.read(ctx, func(tx *transaction) error {
 		d, err := s.readDeployment(ctx, tx, name)
 		if err == nil {
@@ -153,7 +153,7 @@ func (s *sqliteStore) lookUp(ctx context.Context, name string) (found deployment
 }
 
 // readVersion returns a serial of a deployment.
-func (s *sqliteStore) readVersion(ctx context.Context, tx *transaction, d *deploymentRow, serial int64) (*versionRow, error) {
+func (s *tableStore) readVersion(ctx context.Context, tx *transaction, d *deploymentRow, serial int64) (*versionRow, error) {
 	version, err := scanVersion(tx.QueryRowContext(ctx, selectVersion, d.name, serial))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, s.corrupt(fmt.Sprintf("serial %d of deployment %q is missing", serial, d.name), nil)
@@ -169,7 +169,7 @@ func (s *sqliteStore) readVersion(ctx context.Context, tx *transaction, d *deplo
 }
 
 // checkSeal reads the seal of a serial, and fails unless it fits.
-func (s *sqliteStore) checkSeal(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow) error {
+func (s *tableStore) checkSeal(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow) error {
 	stored, err := readSeal(ctx, tx, d.name, v.Serial)
 	if err != nil {
 		return err
@@ -189,64 +189,4 @@ func readSeal(ctx context.Context, tx *transaction, deployment string, serial in
 		return seal{}, nil
 	}
 	return stored, err
-}
-
-// upgrade brings a file of an older version into the present format.
-func (s *sqliteStore) upgrade(ctx context.Context, tx *transaction) error {
-	if err := s.checkAll(ctx, tx); err != nil {
-		return err
-	}
-	former := *tx // by which the file is read
-	have, err := readSchema(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for name, want := range tables(schemaVersion) {
-		switch have[name] {
-		case want:
-		case "":
-			if _, err := tx.ExecContext(ctx, want); err != nil {
-				return err
-			}
-		default:
-			return s.corrupt("its table "+name+" is not as cairn made it", nil)
-		}
-	}
-	if _, err := tx.ExecContext(ctx, updateSchema, schemaVersion); err != nil {
-		return err
-	}
-	tx.version = schemaVersion
-	names, err := readDeployments(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		d, err := s.findDeployment(ctx, &former, name)
-		if err != nil {
-			return err
-		}
-		if !former.sealed() {
-			if err := s.sealVersions(ctx, tx, &former, d); err != nil {
-				return err
-			}
-		}
-		if err := sealDeployment(ctx, tx, d); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sealVersions adds the seals of all serials of a deployment, which former reads without them.
-func (s *sqliteStore) sealVersions(ctx context.Context, tx, former *transaction, d *deploymentRow) error {
-	versions, err := s.checkVersions(ctx, former, d)
-	if err != nil {
-		return err
-	}
-	for _, v := range versions {
-		if err := sealVersion(ctx, tx, d, v); err != nil {
-			return err
-		}
-	}
-	return nil
 }

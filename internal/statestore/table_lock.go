@@ -14,27 +14,27 @@ import (
 	"unicode/utf8"
 )
 
-// sqliteLock is a [Lock] in a [*sqliteStore].
-type sqliteLock struct {
-	store     *sqliteStore
+// tableLock is a [Lock] in a [*tableStore].
+type tableLock struct {
+	store     *tableStore
 	info      LockInfo
 	takenFrom *LockInfo
 	reserve   *reserve // nil if none was asked for
 }
 
-var _ Lock = (*sqliteLock)(nil)
+var _ Lock = (*tableLock)(nil)
 
 // ID implements [Lock].
-func (l *sqliteLock) ID() string { return l.info.ID }
+func (l *tableLock) ID() string { return l.info.ID }
 
 // TakenFrom implements [Lock].
-func (l *sqliteLock) TakenFrom() *LockInfo { return l.takenFrom }
+func (l *tableLock) TakenFrom() *LockInfo { return l.takenFrom }
 
 // ReserveUsed implements [Lock].
-func (l *sqliteLock) ReserveUsed() bool { return l.reserve.isUsed() }
+func (l *tableLock) ReserveUsed() bool { return l.reserve.isUsed() }
 
 // Lock implements [Store].
-func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error) {
+func (s *tableStore) Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error) {
 	if deployment == "" || !utf8.ValidString(deployment) || strings.ContainsRune(deployment, 0) {
 		return nil, fmt.Errorf("lock the state: %q is not a name for a deployment", deployment)
 	}
@@ -49,7 +49,7 @@ func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockR
 	}
 	process := currentProcess()
 	now := time.UnixMicro(time.Now().UnixMicro()).UTC() // as precise as it is stored
-	lock := &sqliteLock{store: s, info: LockInfo{
+	lock := &tableLock{store: s, info: LockInfo{
 		ID:         rand.Text(),
 		Deployment: deployment,
 		Operation:  request.Operation,
@@ -63,25 +63,26 @@ func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockR
 	if err := s.write(ctx, lock.acquire); err != nil {
 		return nil, err
 	}
-	if err := lock.keepReserve(request.Reserve); err != nil {
+	var err error
+	if lock.reserve, err = s.reserve(deployment, request.Reserve); err != nil {
 		return nil, errors.Join(err, lock.Unlock(ctx))
 	}
 	return lock, nil
 }
 
 // write is that of the store, which gives up the reserve for changes that don't fit otherwise.
-func (l *sqliteLock) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
+func (l *tableLock) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	return l.reserve.spend(func() error { return l.store.write(ctx, fn) })
 }
 
 // writeInTurn is write for a caller that holds the turn.
-func (l *sqliteLock) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
+func (l *tableLock) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	return l.reserve.spend(func() error { return l.store.writeInTurn(ctx, fn) })
 }
 
 // acquire takes the lock within tx, which nobody else's overlaps. A holder of a lock is about to
 // write, so damage anywhere in the file is found before that makes it worse.
-func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
+func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 	name := l.info.Deployment
 	d, err := l.store.findDeployment(ctx, tx, name)
 	if err != nil {
@@ -90,7 +91,7 @@ func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 	if d != nil && d.holder != nil {
 		alive := d.holder.process.liveness()
 		if alive != livenessDead {
-			return &LockedError{Location: l.store.path, Holder: *d.holder, Running: alive == livenessRunning}
+			return &LockedError{Location: l.store.location(), Holder: *d.holder, Running: alive == livenessRunning}
 		}
 	}
 	if d == nil || d.base.Serial == 0 {
@@ -129,7 +130,7 @@ func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 }
 
 // Unlock implements [Lock].
-func (l *sqliteLock) Unlock(ctx context.Context) error {
+func (l *tableLock) Unlock(ctx context.Context) error {
 	passErr := l.reserve.pass()
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
@@ -162,12 +163,12 @@ func touch(ctx context.Context, tx *transaction, d *deploymentRow) error {
 
 // verify returns the deployment of the lock, and fails unless the lock is still
 // held (rule S3).
-func (l *sqliteLock) verify(ctx context.Context, tx *transaction) (*deploymentRow, error) {
+func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow, error) {
 	d, err := l.store.findDeployment(ctx, tx, l.info.Deployment)
 	if err != nil {
 		return nil, err
 	}
-	lost := &LockLostError{Location: l.store.path, Deployment: l.info.Deployment, ID: l.info.ID}
+	lost := &LockLostError{Location: l.store.location(), Deployment: l.info.Deployment, ID: l.info.ID}
 	switch {
 	case d == nil:
 		return nil, lost
@@ -179,14 +180,14 @@ func (l *sqliteLock) verify(ctx context.Context, tx *transaction) (*deploymentRo
 }
 
 // LockInfo implements [Store].
-func (s *sqliteStore) LockInfo(ctx context.Context, deployment string) (*LockInfo, error) {
+func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*LockInfo, error) {
 	d, err := s.lookUp(ctx, deployment)
 	return d.holder, err
 }
 
 // ForceUnlock implements [Store].
-func (s *sqliteStore) ForceUnlock(ctx context.Context, deployment, lockID string) error {
-	notThere := &LockIDError{Location: s.path, Deployment: deployment, ID: lockID}
+func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string) error {
+	notThere := &LockIDError{Location: s.location(), Deployment: deployment, ID: lockID}
 	exists, err := s.exists()
 	if err != nil {
 		return err

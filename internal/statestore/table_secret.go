@@ -17,13 +17,13 @@ const (
 )
 
 // Secret implements [Store].
-func (s *sqliteStore) Secret(ctx context.Context, deployment string) ([]byte, error) {
+func (s *tableStore) Secret(ctx context.Context, deployment string) ([]byte, error) {
 	d, err := s.lookUp(ctx, deployment)
 	return d.secret, err
 }
 
 // Secret implements [Lock].
-func (l *sqliteLock) Secret(ctx context.Context) ([]byte, error) {
+func (l *tableLock) Secret(ctx context.Context) ([]byte, error) {
 	deployment := l.info.Deployment
 	secret, err := l.store.Secret(ctx, deployment)
 	if err != nil || secret != nil {
@@ -34,7 +34,7 @@ func (l *sqliteLock) Secret(ctx context.Context) ([]byte, error) {
 }
 
 // AdoptSecret implements [Lock].
-func (l *sqliteLock) AdoptSecret(ctx context.Context, secret []byte) error {
+func (l *tableLock) AdoptSecret(ctx context.Context, secret []byte) error {
 	return l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil || d.secret != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // Begin implements [Lock].
-func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error) {
+func (l *tableLock) Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -27,7 +27,7 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, cha
 	if next.Lineage == "" {
 		next.Lineage = uuid.NewString() // as Terraform's lineages are
 	}
-	w := &sqliteWriter{lock: l, base: next}
+	w := &tableWriter{lock: l, base: next}
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
@@ -35,7 +35,7 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, cha
 		}
 		adopted := d.base == Base{} && base.Serial == 0
 		if d.base != base && !adopted {
-			return &StaleError{Location: l.store.path, Deployment: l.info.Deployment, Want: base, Have: d.base}
+			return &StaleError{Location: l.store.location(), Deployment: l.info.Deployment, Want: base, Have: d.base}
 		}
 		now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 		v := &versionRow{Version: Version{Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now}}
@@ -72,12 +72,12 @@ func checkKeys(changes map[string][]byte) error {
 	return nil
 }
 
-// sqliteWriter is a [Writer] in a [*sqliteStore].
+// tableWriter is a [Writer] in a [*tableStore].
 //
 // Writes that come while another is on its way to the disk wait together and
 // then go in one transaction, for one wait for the disk.
-type sqliteWriter struct {
-	lock *sqliteLock
+type tableWriter struct {
+	lock *tableLock
 	base Base
 
 	mu struct {
@@ -98,7 +98,7 @@ type written struct {
 	serial     versionRow
 }
 
-var _ Writer = (*sqliteWriter)(nil)
+var _ Writer = (*tableWriter)(nil)
 
 // touchInterval is how often writes note that the holder of the lock has written: people read it,
 // to the second.
@@ -112,10 +112,10 @@ type batch struct {
 }
 
 // Base implements [Writer].
-func (w *sqliteWriter) Base() Base { return w.base }
+func (w *tableWriter) Base() Base { return w.base }
 
 // Write implements [Writer].
-func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) error {
+func (w *tableWriter) Write(ctx context.Context, changes map[string][]byte) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -126,9 +126,9 @@ func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) err
 	select {
 	case <-b.stored: // by the holder of the turn
 		return b.err
-	case w.lock.store.turn <- struct{}{}:
+	case w.lock.store.turn() <- struct{}{}:
 	}
-	defer func() { <-w.lock.store.turn }()
+	defer func() { <-w.lock.store.turn() }()
 	if w.leave(b) {
 		b.err = w.store(ctx, b.changes)
 		close(b.stored)
@@ -137,7 +137,7 @@ func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) err
 }
 
 // join adds changes to the batch that goes next.
-func (w *sqliteWriter) join(changes map[string][]byte) *batch {
+func (w *tableWriter) join(changes map[string][]byte) *batch {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.next == nil {
@@ -148,7 +148,7 @@ func (w *sqliteWriter) join(changes map[string][]byte) *batch {
 }
 
 // leave closes b to further calls. It reports false if another call did, which then also stores it.
-func (w *sqliteWriter) leave(b *batch) bool {
+func (w *tableWriter) leave(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.mu.next != b {
@@ -159,7 +159,7 @@ func (w *sqliteWriter) leave(b *batch) bool {
 }
 
 // store writes a batch in one transaction. The caller has the turn.
-func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) error {
+func (w *tableWriter) store(ctx context.Context, batch []map[string][]byte) error {
 	if w.committed {
 		return ErrCommitted
 	}
@@ -187,7 +187,7 @@ func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) err
 }
 
 // putAll stores changes, one after the other, in the serial that w writes.
-func (w *sqliteWriter) putAll(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, batch ...map[string][]byte) error {
+func (w *tableWriter) putAll(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, batch ...map[string][]byte) error {
 	for _, changes := range batch {
 		for _, key := range slices.Sorted(maps.Keys(changes)) {
 			if err := w.put(ctx, tx, v, key, changes[key]); err != nil {
@@ -202,7 +202,7 @@ func (w *sqliteWriter) putAll(ctx context.Context, tx *transaction, d *deploymen
 }
 
 // verify returns the rows that w writes to, and fails unless it may still write (rule S3).
-func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deploymentRow, *versionRow, error) {
+func (w *tableWriter) verify(ctx context.Context, tx *transaction) (*deploymentRow, *versionRow, error) {
 	if known := w.known; known != nil && known.version == tx.found {
 		d, holder, v := known.deployment, known.holder, known.serial
 		d.holder = &holder
@@ -213,14 +213,14 @@ func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deployment
 		return nil, nil, err
 	}
 	if d.base != w.base {
-		return nil, nil, &StaleError{Location: w.lock.store.path, Deployment: d.name, Want: w.base, Have: d.base}
+		return nil, nil, &StaleError{Location: w.lock.store.location(), Deployment: d.name, Want: w.base, Have: d.base}
 	}
 	v, err := w.lock.store.readVersion(ctx, tx, d, w.base.Serial)
 	return d, v, err
 }
 
 // put stores one record, or deletes it if value is nil, and counts the change in v.
-func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, key string, value []byte) error {
+func (w *tableWriter) put(ctx context.Context, tx *transaction, v *versionRow, key string, value []byte) error {
 	deployment, serial := w.lock.info.Deployment, w.base.Serial
 	r := record{deployment: deployment, key: []byte(key), validFrom: serial, value: value}
 	r.stored = r.checksum()
@@ -283,16 +283,16 @@ func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, 
 
 // endedHere returns 1 if the serial being written has ended an older value of
 // the record, and so has counted it as changed already, else 0.
-func (w *sqliteWriter) endedHere(ctx context.Context, tx *transaction, key []byte) (n int64, err error) {
+func (w *tableWriter) endedHere(ctx context.Context, tx *transaction, key []byte) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, countEnded, w.lock.info.Deployment, key, w.base.Serial).Scan(&n)
 	return n, err
 }
 
 // Commit implements [Writer].
-func (w *sqliteWriter) Commit(ctx context.Context) error {
+func (w *tableWriter) Commit(ctx context.Context) error {
 	s := w.lock.store
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
+	s.turn() <- struct{}{}
+	defer func() { <-s.turn() }()
 	if w.committed {
 		return ErrCommitted
 	}

@@ -7,63 +7,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"os"
-	"path/filepath"
 	"time"
-
-	"github.com/cairnstacks/cairn/internal/access"
 )
 
-// needsImmutable reports whether the file must be read without SQLite's log:
-// with no right to write, SQLite could neither make the log's index nor
-// tidy up after itself.
-func (s *sqliteStore) needsImmutable() bool {
-	if s.mayWrite() {
-		return false
-	}
-	// Someone else's log holds changes that are not in the file yet.
-	info, err := os.Stat(s.path + "-wal")
-	return err != nil || info.Size() == 0
-}
-
-// mayWrite reports whether SQLite may write to the file and make others next to it.
-func (s *sqliteStore) mayWrite() bool {
-	return !s.traceless && access.Writable(s.path) && access.Writable(filepath.Dir(s.path))
-}
-
-// readImmutable reads a file that SQLite takes for unchangeable. Since
-// someone with more rights may change it all the same, the result counts only
-// if the file was left alone meanwhile.
-func (s *sqliteStore) readImmutable(ctx context.Context, fn func(*transaction) error) error {
-	before, err := os.Stat(s.path)
-	if err != nil {
-		return s.missingOr(err)
-	}
-	db, err := s.connect(ctx, "immutable")
-	if err != nil {
-		return err
-	}
-	err = errors.Join(s.readFrom(ctx, db, fn), s.explain(ctx, s.disconnect(db)))
-	if err != nil {
-		return err
-	}
-	after, err := os.Stat(s.path)
-	if err != nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
-		!before.ModTime().Equal(after.ModTime()) || !s.needsImmutable() {
-		return s.changedMeanwhile(err)
-	}
-	return nil
-}
-
-func (s *sqliteStore) changedMeanwhile(err error) error {
-	return s.fault(ProblemBusy, "was changed by someone else while it was read", "run the command again", err)
-}
-
 // Read implements [Store].
-func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, error) {
+func (s *tableStore) Read(ctx context.Context, deployment string) (*Snapshot, error) {
 	snapshot := &Snapshot{Records: map[string][]byte{}}
 	err := s.read(ctx, func(tx *transaction) error {
 		d, err := s.readDeployment(ctx, tx, deployment)
@@ -79,7 +29,7 @@ func (s *sqliteStore) Read(ctx context.Context, deployment string) (*Snapshot, e
 }
 
 // ReadSerial implements [Store].
-func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial int64) (*Snapshot, error) {
+func (s *tableStore) ReadSerial(ctx context.Context, deployment string, serial int64) (*Snapshot, error) {
 	snapshot := &Snapshot{Records: map[string][]byte{}}
 	var newest int64
 	err := s.read(ctx, func(tx *transaction) error {
@@ -101,7 +51,7 @@ func (s *sqliteStore) ReadSerial(ctx context.Context, deployment string, serial 
 		return nil, err
 	}
 	if serial < 0 || serial > newest {
-		return nil, &SerialError{Location: s.path, Deployment: deployment, Serial: serial, Newest: newest}
+		return nil, &SerialError{Location: s.location(), Deployment: deployment, Serial: serial, Newest: newest}
 	}
 	return snapshot, nil
 }
@@ -116,7 +66,7 @@ type snapshotQuery struct {
 
 // readSnapshot collects the records of q, and makes sure that they are all
 // there and unharmed (rule S9).
-func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snapshotQuery, into *Snapshot) error {
+func (s *tableStore) readSnapshot(ctx context.Context, tx *transaction, q snapshotQuery, into *Snapshot) error {
 	var have recordSum
 	err := s.eachRecord(ctx, tx, func(r *record) {
 		into.Records[string(r.key)] = r.value
@@ -139,7 +89,7 @@ func (s *sqliteStore) readSnapshot(ctx context.Context, tx *transaction, q snaps
 }
 
 // Deployments implements [Store].
-func (s *sqliteStore) Deployments(ctx context.Context) ([]string, error) {
+func (s *tableStore) Deployments(ctx context.Context) ([]string, error) {
 	var found []string
 	err := s.read(ctx, func(tx *transaction) error {
 		names, err := readDeployments(ctx, tx)
@@ -161,7 +111,7 @@ func (s *sqliteStore) Deployments(ctx context.Context) ([]string, error) {
 }
 
 // Newest implements [Store].
-func (s *sqliteStore) Newest(ctx context.Context) (map[string]Newest, error) {
+func (s *tableStore) Newest(ctx context.Context) (map[string]Newest, error) {
 	newest := map[string]Newest{}
 	err := s.read(ctx, func(tx *transaction) error {
 		return eachRow(ctx, tx, func(row scanner) error {
@@ -179,7 +129,7 @@ func (s *sqliteStore) Newest(ctx context.Context) (map[string]Newest, error) {
 }
 
 // History implements [Store].
-func (s *sqliteStore) History(ctx context.Context, deployment string) ([]Version, error) {
+func (s *tableStore) History(ctx context.Context, deployment string) ([]Version, error) {
 	var history []Version
 	err := s.read(ctx, func(tx *transaction) error {
 		d, err := s.readDeployment(ctx, tx, deployment)
@@ -199,7 +149,7 @@ func (s *sqliteStore) History(ctx context.Context, deployment string) ([]Version
 }
 
 // readVersions returns all serials of a deployment, oldest first.
-func (s *sqliteStore) readVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
+func (s *tableStore) readVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
 	versions, err := scanVersions(ctx, tx, d)
 	if err != nil {
 		return nil, err
@@ -271,7 +221,7 @@ func (r *record) checksum() int64 {
 
 // eachRecord calls a function for each row of a query for recordColumns, whose first argument is
 // the deployment. A record that is not as it was written is an error.
-func (s *sqliteStore) eachRecord(
+func (s *tableStore) eachRecord(
 	ctx context.Context, tx *transaction, read func(*record), query, deployment string, more ...any,
 ) error {
 	return eachRow(ctx, tx, func(row scanner) error {

@@ -8,17 +8,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 )
 
 // Check implements [Store].
-func (s *sqliteStore) Check(ctx context.Context) error {
+func (s *tableStore) Check(ctx context.Context) error {
 	return s.read(ctx, func(tx *transaction) error { return s.checkAll(ctx, tx) })
 }
 
 // checkAll reads everything there is, and fails if any of it is damaged.
-func (s *sqliteStore) checkAll(ctx context.Context, tx *transaction) error {
+func (s *tableStore) checkAll(ctx context.Context, tx *transaction) error {
 	if err := s.checkStructure(ctx, tx); err != nil {
 		return err
 	}
@@ -49,19 +47,6 @@ func (s *sqliteStore) checkAll(ctx context.Context, tx *transaction) error {
 	return nil
 }
 
-// checkStructure has SQLite verify its own structures, and that indexes and
-// tables agree.
-func (s *sqliteStore) checkStructure(ctx context.Context, tx *transaction) error {
-	findings, err := readTexts(ctx, tx, `PRAGMA integrity_check(5)`)
-	if err != nil {
-		return err
-	}
-	if findings = slices.DeleteFunc(findings, func(finding string) bool { return finding == "ok" }); len(findings) > 0 {
-		return s.corrupt(strings.Join(findings, "; "), nil)
-	}
-	return nil
-}
-
 // readDeployments returns the names of all deployments.
 func readDeployments(ctx context.Context, tx *transaction) ([]string, error) {
 	return readTexts(ctx, tx, selectDeployments)
@@ -81,7 +66,7 @@ func readTexts(ctx context.Context, tx *transaction, query string) ([]string, er
 
 // checkVersions returns the serials of a deployment after it has verified them,
 // all records, and that each serial has the records it should.
-func (s *sqliteStore) checkVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
+func (s *tableStore) checkVersions(ctx context.Context, tx *transaction, d *deploymentRow) ([]*versionRow, error) {
 	changes, err := s.checkRecords(ctx, tx, d)
 	if err != nil {
 		return nil, err
@@ -108,12 +93,12 @@ func (s *sqliteStore) checkVersions(ctx context.Context, tx *transaction, d *dep
 	return versions, nil
 }
 
-func (s *sqliteStore) miscount(d *deploymentRow, v *versionRow, number int64) error {
+func (s *tableStore) miscount(d *deploymentRow, v *versionRow, number int64) error {
 	return s.corrupt(fmt.Sprintf("serial %d of deployment %q should have %d records but %d are there",
 		v.Serial, d.name, v.Total, number), nil)
 }
 
-func (s *sqliteStore) otherRecords(d *deploymentRow, v *versionRow) error {
+func (s *tableStore) otherRecords(d *deploymentRow, v *versionRow) error {
 	return s.corrupt(fmt.Sprintf("the records of serial %d of deployment %q are not those that were written", v.Serial, d.name), nil)
 }
 
@@ -130,7 +115,7 @@ func (c recordSum) minus(d recordSum) recordSum {
 
 // checkRecords verifies all records of a deployment, and returns by serial how
 // the set of valid records changes.
-func (s *sqliteStore) checkRecords(ctx context.Context, tx *transaction, d *deploymentRow) (map[int64]recordSum, error) {
+func (s *tableStore) checkRecords(ctx context.Context, tx *transaction, d *deploymentRow) (map[int64]recordSum, error) {
 	changes := map[int64]recordSum{}
 	err := s.eachRecord(ctx, tx, func(r *record) {
 		one := recordSum{1, r.digest()}

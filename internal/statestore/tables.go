@@ -1,0 +1,66 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"database/sql"
+)
+
+// tableStore is a [Store] in the tables of a database, but for closing that.
+type tableStore struct{ database }
+
+// database is where the tables of a [tableStore] are.
+type database interface {
+	// location names it in errors.
+	location() string
+
+	// exists reports whether there are tables, and fails if there cannot be any.
+	exists() (bool, error)
+
+	// create makes the tables if there are none (rule S7).
+	create(ctx context.Context) error
+
+	// read runs a function in a transaction that sees one version of the tables. Where there are none,
+	// it is not called.
+	read(ctx context.Context, fn func(*transaction) error) error
+
+	// write runs a function in a transaction that no other writer overlaps. It does not stop when ctx
+	// ends: the changes must not be lost to an interrupt.
+	write(ctx context.Context, fn func(context.Context, *transaction) error) error
+
+	// writeInTurn is write for a caller that has put an element into turn, which has room for one:
+	// goroutines that write queue there.
+	writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error
+	turn() chan struct{}
+
+	// checkStructure has the database verify its own structures. Those whose names end with Once need
+	// not repeat a check that has found nothing.
+	checkStructure(ctx context.Context, tx *transaction) error
+	checkStructureOnce(ctx context.Context, tx *transaction) error
+	checkOnce(ctx context.Context, tx *transaction) error
+
+	// corrupt returns the error about damage. The cause may be nil.
+	corrupt(what string, cause error) error
+
+	// reserve keeps space back for the changes of a deployment, if that is wanted. Nil keeps none.
+	reserve(deployment string, wanted bool) (*reserve, error)
+}
+
+// transaction is a transaction in tables whose format is known.
+type transaction struct {
+	executor
+	version int64       // of the format
+	found   fileVersion // if it writes
+}
+
+// sealed reports whether there are seals.
+func (t *transaction) sealed() bool { return t.version > 1 }
+
+// executor runs statements within a transaction.
+type executor interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
