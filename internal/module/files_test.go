@@ -92,3 +92,21 @@ func BenchmarkLoadForManyStacks(b *testing.B) {
 		})
 	}
 }
+
+// A loader reads one more file of one directory, which others do not have.
+func TestWith(t *testing.T) {
+	root := t.TempDir()
+	dir := writeModule(t, filepath.Join(root, "module"), "variable \"a\" {}\nmodule \"c\" {\n  source = \"./called\"\n}\n")
+	writeModule(t, filepath.Join(dir, "called"), "variable \"b\" {\n  default = 1\n}\n")
+	loader := NewLoader(Options{Base: root})
+	with := loader.With(filepath.Join(dir, "added.tf"), []byte("variable \"added\" {}\n"))
+	for loader, want := range map[*Loader]int{loader: 1, with: 2} {
+		tree, diags := loader.Load(dir)
+		if diags.HasErrors() {
+			t.Fatal(diags)
+		}
+		if root, called := tree.Root.Variables, tree.Root.Children["c"].Variables; len(root) != want || len(called) != 1 {
+			t.Errorf("the variables are %v and, in the called module, %v", root, called)
+		}
+	}
+}

@@ -66,7 +66,7 @@ func (i *Import) Slot() engine.ProviderSlot {
 func (d *Directory) Undeclared() []*Import {
 	var found []*Import
 	for _, i := range d.Imports {
-		if len(i.Steps) == 1 && d.Resources[i.Block.Resource] == nil {
+		if i.Block.Resource.Type != "" && len(i.Steps) == 1 && d.Resources[i.Block.Resource] == nil {
 			found = append(found, i)
 		}
 	}

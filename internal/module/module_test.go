@@ -219,6 +219,29 @@ resource "terraform_data" "a" {}
 `},
 			[]string{"five=hashicorp/five!", "four=hashicorp/four!", "one=hashicorp/one!", "three=hashicorp/three!", "two.x=hashicorp/two!"},
 		},
+		"imported without a block": {
+			map[string]string{"m/a.tf": `
+import {
+  to = one_thing.a
+  id = "x"
+}
+import {
+  to       = one_thing.b
+  id       = "x"
+  provider = two.x
+}
+import {
+  to = three_thing.a
+  id = "x"
+}
+resource "three_thing" "a" { provider = three.x }
+import {
+  to = module.c
+  id = "x"
+}
+`},
+			[]string{"one=hashicorp/one!", "three.x=hashicorp/three!", "two.x=hashicorp/two!"},
+		},
 		"assumed in JSON": {
 			map[string]string{"m/a.tf.json": `{
 				"resource": {"one_thing": {"a": {"provider": "one.x"}}},
