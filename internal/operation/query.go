@@ -60,7 +60,7 @@ func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (Que
 		Generate: req.Generate != "",
 	})
 	queried := Queried{QueryResult: result}
-	if diags = r.queryInterrupted(ctx, diags.Extend(moreDiags)); diags.HasErrors() || result.Generated == "" {
+	if diags = r.queryInterrupted(ctx, diags.Extend(moreDiags)); result == nil || diags.HasErrors() || result.Generated == "" {
 		return queried, diags
 	}
 	if err := generated.Create(req.Generate, result.Generated); err != nil {

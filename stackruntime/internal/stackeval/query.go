@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
@@ -46,9 +47,11 @@ func (m *Main) QueryComponent(
 			return nil, m.explainCycles(diags)
 		}
 		result, moreDiags := inst.query(ctx, generate)
-		if diags = diags.Extend(moreDiags); result == nil && !diags.HasErrors() {
+		if diags = diags.Extend(moreDiags); result == nil && !diags.HasErrors() && maintask.StopContext(ctx).Err() == nil {
 			_, moreDiags := m.walkPlan(ctx) // the reason is in something that the component depends on
-			diags = diags.Extend(moreDiags)
+			if diags = diags.Extend(moreDiags); !diags.HasErrors() {
+				diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The query of %s has no result.", addr))
+			}
 		}
 		return result, m.explainCycles(diags)
 	})
