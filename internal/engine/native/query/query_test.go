@@ -131,10 +131,10 @@ import {
 	}
 	var lists []string
 	for _, found := range result.Objects {
-		lists = append(lists, found.List)
+		lists = append(lists, strings.TrimPrefix(found.List, "list.fake_thing."))
 	}
-	if got := strings.Join(lists, " "); got != "list.fake_thing.all list.fake_thing.all list.fake_thing.more list.fake_thing.more" {
-		t.Errorf("objects of %s", got)
+	if diff := cmp.Diff([]string{"all", "all", "more", "more"}, lists); diff != "" {
+		t.Errorf("list blocks of the objects (-want +got):\n%s", diff)
 	}
 	if object := result.Objects[0].Object; !marks.Contains(object.GetAttr("secret"), marks.Sensitive) {
 		t.Errorf("the object is %#v, and nothing of it is sensitive", object)
