@@ -29,7 +29,10 @@ func TestRequestIsConverted(t *testing.T) {
 		Replace:  map[stackaddrs.AbsComponentInstance][]string{{}: {"a.b"}},
 		Targets:  []stackaddrs.AbsComponentInstance{{}},
 		Excludes: []stackaddrs.AbsComponentInstance{{}},
-		Rounds:   2, Beside: true, ApproveLater: true, ApprovedBy: "x", AcceptRecovery: true, Version: "1",
+		Generate: "new.tf",
+
+		Requested: map[stackaddrs.AbsComponentInstance]engine.Requested{{}: {}},
+		Rounds:    2, Beside: true, ApproveLater: true, ApprovedBy: "x", AcceptRecovery: true, Version: "1",
 	}
 	checkConverted(t, request, request.operation(), "Replans", "Together", "Given", "Upstream")
 	checkConverted(t, argument, request.operation().Variables[0], "Option")

@@ -51,6 +51,10 @@ type Request struct {
 	// does not show, if an earlier operation has reported them.
 	AcceptRecovery bool
 
+	// Generate names a new file for resource blocks that are made for objects to import; empty makes
+	// none. A plan with such blocks can only be looked at, and applies make none.
+	Generate string
+
 	// Version is that of the program, for plan files.
 	Version string
 }
@@ -76,6 +80,7 @@ func (r Request) operation() operation.Request {
 		},
 		Approval:    operation.Approval{ApproveLater: r.ApproveLater, ApprovedBy: r.ApprovedBy},
 		Parallelism: r.Parallelism, Rounds: r.Rounds, Beside: r.Beside, AcceptRecovery: r.AcceptRecovery, Version: r.Version,
+		Generate: r.Generate,
 	}
 	for _, a := range r.Variables {
 		req.Variables = append(req.Variables, variables.Argument{
