@@ -153,7 +153,7 @@ func TestRow243ActionHooks(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		archive := actionStack + triggeringResource
-		end, outcome := "action_complete", "component.a applied add 1\ncomponent.a applied\n"
+		end, outcome := "action_complete", "component.a applied add 1, invoke 1\ncomponent.a applied\n"
 		if fails {
 			archive = strings.Replace(archive, "default = false", "default = true", 1)
 			end, outcome = "action_errored", "component.a failed\n"
