@@ -31,7 +31,7 @@ import (
 // Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more:
 // changes deferred in one round may become known after it.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
-	req.Generate = "" // what is planned with blocks that the modules lack cannot be applied
+	req.Generate = "" // a plan with blocks that the modules lack cannot be applied
 	r := s.newRun(task{name: nameOf(req.Mode), req: req, caller: caller})
 	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))

@@ -52,7 +52,7 @@ func (c *Component) planState(ctx context.Context) planState {
 
 func (c *ComponentInstance) planState(ctx context.Context) planState {
 	if !c.main.isSelected(ctx, c.addr) {
-		return planComplete // others have what the state says of it
+		return planComplete // others take its results from the state
 	}
 	return stateOfPlan(c.Plan(ctx))
 }

@@ -18,7 +18,7 @@ import (
 // sample is an object with the schema of its type.
 type sample struct {
 	block  *schema.Block
-	object map[string]cty.Value // what is missing is as in an empty block
+	object map[string]cty.Value // missing attributes are as in an empty block
 }
 
 // value returns the object.
@@ -214,7 +214,7 @@ func TestDescribe(t *testing.T) {
 }
 
 // Sensitive values with a schema of their own are null, and blocks in sets are written one by one:
-// terraform writes what providers may refuse.
+// terraform writes arguments that providers may refuse.
 func TestSensitive(t *testing.T) {
 	hidden := nested("hidden", schema.List, required("x", cty.String))
 	hidden.Sensitive = true

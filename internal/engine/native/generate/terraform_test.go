@@ -33,7 +33,7 @@ func generated(t *testing.T, all map[string]sample) map[string]string {
 	work := echo.Start(t, map[string]string{"main.tf": config.String()})
 	work.Terraform(t, "init")
 	const out = "generated.tf"
-	work.Terraform(t, "plan", "-json", "-generate-config-out="+out) // what it says of the objects does not matter
+	work.Terraform(t, "plan", "-json", "-generate-config-out="+out) // its messages about the objects do not matter
 	blocks := map[string]string{}
 	for _, block := range strings.Split(work.File(t, out), "# __generated__ by Terraform")[1:] {
 		_, block, _ = strings.Cut(block, "\n")

@@ -37,7 +37,7 @@ func TestGenerate(t *testing.T) {
 	for name, test := range map[string]struct {
 		config string
 		set    func(*nativetest.Component)
-		want   string // the blocks, or what the error says
+		want   string // the blocks, or a part of the error
 	}{
 		"by id":       {"import {\n  to = fake_thing.a\n  id = \"x\"\n}\n", nil, derived},
 		"by identity": {"import {\n  to = fake_thing.a\n  identity = { id = \"x\" }\n}\n", nil, derived},
