@@ -20,7 +20,7 @@ func SmallDisk(t testing.TB, dir string, size int) {
 		return
 	}
 	if err := unix.Mount("cairn-test", dir, "tmpfs", 0, options); err != nil {
-		missing(t, "needs the right to mount a small file system: "+err.Error())
+		Missing(t, "needs the right to mount a small file system: "+err.Error())
 		return
 	}
 	t.Cleanup(func() {

@@ -32,7 +32,7 @@ func Terraform(t testing.TB) string {
 	if engine := cache(t).Engine(); engine != "" {
 		t.Skipf("needs terraform, and there is only %s", engine)
 	}
-	missing(t, "needs terraform on PATH")
+	Missing(t, "needs terraform on PATH")
 	return ""
 }
 
@@ -49,7 +49,7 @@ func Tofu(t testing.TB) string {
 	case os.Getenv(WithoutTofuVariable) != "":
 		t.Skip("needs tofu, which cannot be had: see " + WithoutTofuVariable)
 	default:
-		missing(t, "needs tofu: put it on PATH or run: go run ./internal/buildtool tofu")
+		Missing(t, "needs tofu: put it on PATH or run: go run ./internal/buildtool tofu")
 	}
 	return tofu
 }
@@ -59,7 +59,7 @@ func Engine(t testing.TB) string {
 	t.Helper()
 	engine := cache(t).Engine()
 	if engine == "" {
-		missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
+		Missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
 	}
 	return engine
 }
@@ -105,7 +105,7 @@ func EngineOnPath(t testing.TB) {
 	case "", NativeEngine, AutoEngine:
 	case "terraform", "tofu":
 		if _, err := exec.LookPath(setting); err != nil {
-			missing(t, "needs "+setting+" on PATH, which "+EngineVariable+" names; make test-tofu sees to that for tofu")
+			Missing(t, "needs "+setting+" on PATH, which "+EngineVariable+" names; make test-tofu sees to that for tofu")
 		}
 	default:
 		badSetting(t, setting)
@@ -122,7 +122,7 @@ func Engines(t testing.TB) []string {
 	t.Helper()
 	engines := cache(t).Engines()
 	if len(engines) == 0 {
-		missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
+		Missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
 	}
 	return engines
 }
@@ -132,7 +132,7 @@ func Git(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath("git")
 	if err != nil {
-		missing(t, "needs git on PATH")
+		Missing(t, "needs git on PATH")
 	}
 	return path
 }
@@ -141,7 +141,7 @@ func Git(t testing.TB) string {
 func Symlink(t testing.TB, target, link string) {
 	t.Helper()
 	if err := os.Symlink(target, link); err != nil {
-		missing(t, "needs a file system with symbolic links: "+err.Error())
+		Missing(t, "needs a file system with symbolic links: "+err.Error())
 	}
 }
 
@@ -175,7 +175,7 @@ func TimeProviderMirror(t testing.TB) string {
 	FakeProviderMirror(t) // whose failure is never a reason to skip
 	dir, err := timeMirror()
 	if err != nil {
-		missing(t, "needs the provider hashicorp/time: "+err.Error())
+		Missing(t, "needs the provider hashicorp/time: "+err.Error())
 	}
 	return dir
 }
@@ -186,7 +186,7 @@ func RealProviderMirror(t testing.TB, providers ...toolcache.Provider) string {
 	FakeProviderMirror(t) // whose failure is never a reason to skip
 	dir, err := mirror(providers...)
 	if err != nil {
-		missing(t, "needs providers from Go modules: "+err.Error())
+		Missing(t, "needs providers from Go modules: "+err.Error())
 	}
 	return dir
 }
@@ -234,8 +234,8 @@ func cache(t testing.TB) *toolcache.Cache {
 	return c
 }
 
-// missing ends the test because something is not there.
-func missing(t testing.TB, reason string) {
+// Missing ends the test because something is not there: it is skipped, and fails on CI.
+func Missing(t testing.TB, reason string) {
 	t.Helper()
 	if os.Getenv("CI") != "" {
 		t.Fatal(reason)
