@@ -28,7 +28,10 @@
 //	    process that lost its lock cannot write any more.
 //	S4  A lock is taken from another holder without being asked only where the
 //	    holder is provably dead: same boot of the same machine, same process
-//	    numbering, and the process gone. Time alone proves nothing.
+//	    numbering, and the process gone. Time alone proves nothing. Where
+//	    several machines share a database, a lock has a lease that its holder
+//	    renews: once it has ended, by the clock of the database, the lock may be
+//	    taken, as the old holder can then write nothing (rule S3).
 //	S5  Writing a record costs the same whatever the number of records.
 //	S6  Every serial stays readable: a record remembers the serial it appeared
 //	    in and the one it was replaced or deleted in.

@@ -22,6 +22,7 @@ type Problem string
 // The problems a [*StoreError] reports.
 const (
 	ProblemURL         Problem = "unusable state location"
+	ProblemUnreachable Problem = "unreachable"
 	ProblemNoDirectory Problem = "no such directory"
 	ProblemAccess      Problem = "no access"
 	ProblemReadOnly    Problem = "read-only"
@@ -58,6 +59,11 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
+// newerFormat is the detail of [ProblemNewer].
+func newerFormat(version int64) string {
+	return fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion)
+}
+
 // LockedError reports that someone else holds the lock.
 type LockedError struct {
 	Location string
@@ -80,8 +86,11 @@ func (e *LockedError) Error() string {
 		b.WriteString("; that process is still running: wait for it to end, or stop it")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "; whether that process still runs cannot be seen from here:"+
-		" wait for it to end, or if it is certainly gone, remove its lock %s", h.ID)
+	b.WriteString("; whether that process still runs cannot be seen from here: wait for it to end, or ")
+	if !h.Until.IsZero() {
+		fmt.Fprintf(&b, "until its lease ends, at %s unless it renews that, or ", h.Until.Local().Format(time.DateTime+" MST"))
+	}
+	fmt.Fprintf(&b, "if it is certainly gone, remove its lock %s", h.ID)
 	return b.String()
 }
 

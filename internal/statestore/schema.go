@@ -15,7 +15,7 @@ const schemaVersion = 3
 // it a NUL in an instance key.
 //
 // A lock's lease_until is for databases that several machines share; a file's
-// lock has no lease (rule S4).
+// lock has no lease (rule S4). Its seal does not cover it, so that it is renewed by one statement.
 //
 // A record is valid from the serial that wrote it up to, but not including, the
 // one that replaced or deleted it: valid_to is null while it is current.
@@ -114,13 +114,14 @@ const (
 		UNION SELECT 'records', deployment FROM cairn_record WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		LIMIT 1`
 
-	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen
+	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen, lease_until
 		FROM cairn_lock WHERE deployment = $1`
 	insertLock = `INSERT INTO cairn_lock
 		(deployment, id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
 	deleteLock = `DELETE FROM cairn_lock WHERE deployment = $1 AND id = $2`
 	touchLock  = `UPDATE cairn_lock SET seen = $3 WHERE deployment = $1 AND id = $2`
+	leaseLock  = `UPDATE cairn_lock SET lease_until = $3 WHERE deployment = $1 AND id = $2`
 
 	insertVersion = `INSERT INTO cairn_version
 		(deployment, serial, operation, owner, host, started, changed, total)

@@ -60,6 +60,14 @@ func (s *sqliteStore) location() string { return s.path }
 
 func (s *sqliteStore) turn() chan struct{} { return s.queue }
 
+// clock implements [database]. Locks of a file have no leases: nothing that a process does in vain
+// for want of its lock is worse than the work of two at a time (rule S4).
+func (s *sqliteStore) clock(context.Context, *transaction) (time.Time, error) {
+	return time.Time{}, nil
+}
+
+func (s *sqliteStore) ended() <-chan struct{} { return nil }
+
 // Close implements [Store].
 func (s *sqliteStore) Close() error {
 	s.queue <- struct{}{}
@@ -79,7 +87,7 @@ func (s *sqliteStore) Close() error {
 // read runs fn in a transaction that sees one version of the file. Where
 // nothing is stored yet, fn is not called.
 func (s *sqliteStore) read(ctx context.Context, fn func(*transaction) error) error {
-	exists, err := s.exists()
+	exists, err := s.exists(ctx)
 	if err != nil || !exists {
 		return err
 	}
@@ -177,7 +185,7 @@ func rollback(tx *sql.Tx) {
 }
 
 // exists reports whether there is a state file, and fails if the file at its place cannot be one.
-func (s *sqliteStore) exists() (bool, error) {
+func (s *sqliteStore) exists(context.Context) (bool, error) {
 	s.mu.Lock()
 	closed := s.mu.closed
 	s.mu.Unlock()
@@ -321,9 +329,7 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 	case err != nil:
 		return s.explain(ctx, err)
 	case version > schemaVersion:
-		return s.fault(ProblemNewer,
-			fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion),
-			"use a newer cairn", nil)
+		return s.fault(ProblemNewer, newerFormat(version), "use a newer cairn", nil)
 	case version < 1:
 		return s.corrupt(fmt.Sprintf("its format has the impossible version %d", version), nil)
 	}

@@ -27,7 +27,7 @@ import (
 // that nobody ever sees a half-made one, an empty file is always an accident,
 // and of several processes that create it one wins and the others use its file.
 func (s *sqliteStore) create(ctx context.Context) error {
-	exists, err := s.exists()
+	exists, err := s.exists(ctx)
 	if err != nil {
 		return err
 	}

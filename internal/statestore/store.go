@@ -74,8 +74,8 @@ type Lock interface {
 	// lost, and nothing more should be done that must be saved.
 	ReserveUsed() bool
 
-	// TakenFrom returns the dead holder whose lock was taken over (rule S4),
-	// nil if the deployment was not locked.
+	// TakenFrom returns the holder whose lock was taken over (rule S4), nil if the deployment was not
+	// locked. The holder is dead, or, if its lock had a lease, that has ended.
 	TakenFrom() *LockInfo
 
 	// Begin opens the serial after base and writes its first changes, all or nothing: a process that
@@ -189,6 +189,14 @@ type LockInfo struct {
 	Started    time.Time
 	Seen       time.Time // last write, give or take a second, or Started
 	Epoch      int64     // grows with every lock of the deployment
+
+	// Until is when the lease of the lock ends if the holder does not renew it, by the clock of the
+	// store; zero where locks have none.
+	Until time.Time
+
+	// Expired is set in the result of [Lock.TakenFrom] where nothing proves that the process is gone,
+	// but the lease has ended.
+	Expired bool
 
 	process processIdentity
 }

@@ -507,7 +507,7 @@ func testLockExclusive(t *testing.T, location string) {
 			PID:        os.Getpid(),
 			Epoch:      1,
 		}
-		ignored := cmp.Options{cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen")}
+		ignored := cmp.Options{cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen", "Until")}
 		if diff := cmp.Diff(want, locked.Holder, ignored); diff != "" {
 			t.Errorf("holder (-want +got):\n%s", diff)
 		}

@@ -20,6 +20,7 @@ type tableLock struct {
 	info      LockInfo
 	takenFrom *LockInfo
 	reserve   *reserve // nil if none was asked for
+	lease     *lease   // nil if it has none
 }
 
 var _ Lock = (*tableLock)(nil)
@@ -67,6 +68,7 @@ func (s *tableStore) Lock(ctx context.Context, deployment string, request LockRe
 	if lock.reserve, err = s.reserve(deployment, request.Reserve); err != nil {
 		return nil, errors.Join(err, lock.Unlock(ctx))
 	}
+	lock.keepLease(ctx)
 	return lock, nil
 }
 
@@ -84,13 +86,27 @@ func (l *tableLock) writeInTurn(ctx context.Context, fn func(context.Context, *t
 // write, so damage anywhere in the file is found before that makes it worse.
 func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 	name := l.info.Deployment
+	if !tx.again {
+		l.takenFrom = nil // by a transaction that was not committed
+	}
 	d, err := l.store.findDeployment(ctx, tx, name)
 	if err != nil {
 		return err
 	}
+	now, err := l.store.clock(ctx, tx)
+	if err != nil {
+		return err
+	}
 	if d != nil && d.holder != nil {
-		alive := d.holder.process.liveness()
-		if alive != livenessDead {
+		if tx.again && d.holder.ID == l.info.ID {
+			l.info = *d.holder
+			return nil
+		}
+		switch alive := d.holder.process.liveness(); {
+		case alive == livenessDead:
+		case alive == livenessUnknown && d.holder.leaseEnded(now):
+			d.holder.Expired = true
+		default:
 			return &LockedError{Location: l.store.location(), Holder: *d.holder, Running: alive == livenessRunning}
 		}
 	}
@@ -126,15 +142,22 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 		return err
 	}
 	d.holder = &i
+	if l.info.Until, err = l.extend(ctx, tx, now); err != nil {
+		return err
+	}
 	return sealDeployment(ctx, tx, d)
 }
 
 // Unlock implements [Lock].
 func (l *tableLock) Unlock(ctx context.Context) error {
+	l.lease.end()
 	passErr := l.reserve.pass()
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
+			if tx.again && errors.As(err, new(*LockLostError)) {
+				return nil
+			}
 			return err
 		}
 		return removeLock(ctx, tx, d)
@@ -188,7 +211,7 @@ func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*LockInfo
 // ForceUnlock implements [Store].
 func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string) error {
 	notThere := &LockIDError{Location: s.location(), Deployment: deployment, ID: lockID}
-	exists, err := s.exists()
+	exists, err := s.exists(ctx)
 	if err != nil {
 		return err
 	}
@@ -204,6 +227,9 @@ func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string)
 			return err
 		}
 		if d.holder == nil || d.holder.ID != lockID {
+			if tx.again {
+				return nil
+			}
 			notThere.Now = d.holder
 			return notThere
 		}
@@ -215,8 +241,9 @@ func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string)
 func readLock(ctx context.Context, tx *transaction, deployment string) (*LockInfo, error) {
 	i := &LockInfo{Deployment: deployment}
 	var started, seen int64
+	var until sql.NullInt64
 	err := tx.QueryRowContext(ctx, selectLock, deployment).Scan(&i.ID, &i.Epoch, &i.Operation, &i.Owner, &i.Host,
-		&i.PID, &i.process.scope, &i.process.start, &started, &seen)
+		&i.PID, &i.process.scope, &i.process.start, &started, &seen, &until)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nobody is an answer
 	}
@@ -225,5 +252,8 @@ func readLock(ctx context.Context, tx *transaction, deployment string) (*LockInf
 	}
 	i.process.pid = i.PID
 	i.Started, i.Seen = time.UnixMicro(started).UTC(), time.UnixMicro(seen).UTC()
+	if until.Valid {
+		i.Until = time.UnixMicro(until.Int64).UTC()
+	}
 	return i, nil
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"time"
 )
 
@@ -107,6 +108,7 @@ func (s *tableStore) Deployments(ctx context.Context) ([]string, error) {
 		}
 		return nil
 	})
+	slices.Sort(found) // whatever the database thinks of the order of letters
 	return found, err
 }
 

@@ -33,6 +33,9 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 		if err != nil {
 			return err
 		}
+		if tx.again && d.base == next {
+			return nil
+		}
 		adopted := d.base == Base{} && base.Serial == 0
 		if d.base != base && !adopted {
 			return &StaleError{Location: l.store.location(), Deployment: l.info.Deployment, Want: base, Have: d.base}

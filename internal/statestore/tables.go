@@ -6,6 +6,7 @@ package statestore
 import (
 	"context"
 	"database/sql"
+	"time"
 )
 
 // tableStore is a [Store] in the tables of a database, but for closing that.
@@ -17,7 +18,7 @@ type database interface {
 	location() string
 
 	// exists reports whether there are tables, and fails if there cannot be any.
-	exists() (bool, error)
+	exists(ctx context.Context) (bool, error)
 
 	// create makes the tables if there are none (rule S7).
 	create(ctx context.Context) error
@@ -29,6 +30,13 @@ type database interface {
 	// write runs a function in a transaction that no other writer overlaps. It does not stop when ctx
 	// ends: the changes must not be lost to an interrupt.
 	write(ctx context.Context, fn func(context.Context, *transaction) error) error
+
+	// clock returns the time in the database where locks have leases, the zero time where they have
+	// none. The clocks of the machines that have locks are never compared.
+	clock(ctx context.Context, tx *transaction) (time.Time, error)
+
+	// ended is closed with the store, and may be nil where locks have no leases.
+	ended() <-chan struct{}
 
 	// writeInTurn is write for a caller that has put an element into turn, which has room for one:
 	// goroutines that write queue there.
@@ -53,6 +61,11 @@ type transaction struct {
 	executor
 	version int64       // of the format
 	found   fileVersion // if it writes
+
+	// again reports whether the same function was called before, in a transaction of which nobody
+	// knows whether it was committed: the connection was lost at that moment. What it was to do may be
+	// done.
+	again bool
 }
 
 // sealed reports whether there are seals.
