@@ -18,12 +18,16 @@ type Options struct {
 	Traceless bool
 }
 
-// Open returns the store at a location: sqlite://PATH, or just PATH. A relative path is taken from
-// the current directory, now and not later. The text after sqlite:// is the path as it stands,
-// nothing in it is decoded.
+// Open returns the store at a location: sqlite://PATH, or just PATH; or a schema of a PostgreSQL
+// database, postgres://USER@HOST/DATABASE?schema=NAME with all that libpq takes. A relative path is
+// taken from the current directory, now and not later. The text after sqlite:// is the path as it
+// stands, nothing in it is decoded.
 //
-// Nothing is created, and no file opened, yet.
+// Nothing is created, no file opened, and no server connected to, yet.
 func Open(location string, opts Options) (Store, error) {
+	if IsPostgres(location) {
+		return newPostgresStore(location, opts)
+	}
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {
 		if scheme != "sqlite" {
@@ -31,7 +35,7 @@ func Open(location string, opts Options) (Store, error) {
 				Location: location,
 				Problem:  ProblemURL,
 				Detail:   "cannot be opened: there is no state store for " + scheme + "://",
-				Remedy:   "give a file path, or sqlite:// followed by one",
+				Remedy:   "give a file path, sqlite:// followed by one, or postgres:// with the address of a database",
 			}
 		}
 		path = rest

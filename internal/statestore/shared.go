@@ -17,7 +17,8 @@ import (
 type Shared struct {
 	mu struct {
 		sync.Mutex
-		files map[string]*sharedFile // by path
+		files   map[string]*sharedFile     // by path
+		servers map[string]*postgresServer // by URL
 	}
 }
 

@@ -1,0 +1,377 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgresStore is a [Store] in one schema of a PostgreSQL database.
+//
+// A transaction that writes locks the row of its deployment before it reads anything else of it, so
+// that writers of one deployment queue in the server, and those of several do not. A transaction
+// that only reads sees one version of all tables.
+type postgresStore struct {
+	tableStore
+	shown  string // the location without credentials
+	schema string
+
+	// patience is how long a call waits for a server that was there and is not any more, such as one
+	// that is restarted.
+	patience time.Duration
+
+	queue  chan struct{} // held while writing, so that what waits goes in one transaction
+	server *postgresServer
+	closed chan struct{} // is closed with the store
+}
+
+var (
+	_ Store    = (*postgresStore)(nil)
+	_ database = (*postgresStore)(nil)
+)
+
+// postgresSchemes are the schemes of locations in PostgreSQL.
+var postgresSchemes = []string{"postgres", "postgresql"}
+
+// schemaParameter is the parameter of a location that names the schema.
+const schemaParameter = "schema"
+
+// usualPatience is enough for a server to be restarted, or for its standby to take its place.
+const usualPatience = time.Minute
+
+// newPostgresStore returns the store at a URL as of libpq, whose parameter schema names the schema
+// with the tables. Nothing is connected to yet.
+func newPostgresStore(location string, opts Options) (*postgresStore, error) {
+	s := &postgresStore{shown: Shown(location), patience: usualPatience, queue: make(chan struct{}, 1)}
+	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
+	address, schema, err := cutSchema(location)
+	if err != nil {
+		return nil, s.unusableURL(err)
+	}
+	if schema == "" {
+		return nil, s.unusableURL(errors.New("it names no schema"))
+	}
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, s.unusableURL(redactedReason(err))
+	}
+	s.schema = schema
+	if opts.Traceless {
+		s.patience = 0 // for whoever peeks shows something else then
+	}
+	s.server = opts.Shared.server(address, config)
+	return s, nil
+}
+
+func (s *postgresStore) unusableURL(cause error) error {
+	return s.fault(ProblemURL, "cannot be opened",
+		"give postgres://USER@HOST:PORT/DATABASE?schema=NAME, whose parts may be missing as with psql, but for the schema", cause)
+}
+
+// redactedReason is the reason why a URL cannot be parsed. The whole error of pgx has the URL.
+func redactedReason(err error) error {
+	if parse, ok := errors.AsType[*pgxParseError](err); ok {
+		if reason := parse.Unwrap(); reason != nil {
+			return reason
+		}
+	}
+	return errors.New("it is no such URL")
+}
+
+// cutSchema returns a location without its schema, and the schema.
+func cutSchema(location string) (address, schema string, err error) {
+	u, err := url.Parse(location)
+	if err != nil {
+		return "", "", errors.New("it is no URL") // the error would show the password
+	}
+	query := u.Query()
+	schema = query.Get(schemaParameter)
+	query.Del(schemaParameter)
+	return withQuery(u, query), schema, nil
+}
+
+// WithSchema returns a location in PostgreSQL with a schema.
+func WithSchema(location, schema string) string {
+	u, err := url.Parse(location)
+	if err != nil {
+		return location // which [Open] reports
+	}
+	query := u.Query()
+	query.Set(schemaParameter, schema)
+	return withQuery(u, query)
+}
+
+// withQuery returns a URL with other parameters, also one without a host, which [url.URL] writes
+// without slashes.
+func withQuery(u *url.URL, query url.Values) string {
+	rest := strings.TrimPrefix((&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: u.Path}).String(), u.Scheme+":")
+	text := u.Scheme + "://" + strings.TrimPrefix(rest, "//")
+	if len(query) > 0 {
+		text += "?" + query.Encode()
+	}
+	return text
+}
+
+// NeedsSchema reports whether a location is in PostgreSQL and names no schema.
+func NeedsSchema(location string) bool {
+	u, err := url.Parse(location)
+	return IsPostgres(location) && err == nil && !u.Query().Has(schemaParameter)
+}
+
+// IsPostgres reports whether a location is in PostgreSQL.
+func IsPostgres(location string) bool {
+	scheme, _, isURL := strings.Cut(location, "://")
+	return isURL && slices.Contains(postgresSchemes, scheme)
+}
+
+// Shown returns a location without credentials and other parameters. Parts that the environment
+// gives are in it.
+func Shown(location string) string {
+	if !IsPostgres(location) {
+		return location
+	}
+	scheme, _, _ := strings.Cut(location, "://")
+	address, schema, err := cutSchema(location)
+	if err != nil {
+		return scheme + "://…"
+	}
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return scheme + "://…"
+	}
+	query := url.Values{}
+	shown := &url.URL{Scheme: scheme, Path: "/" + config.Database}
+	if filepath.IsAbs(config.Host) { // of a socket
+		query.Set("host", config.Host)
+	} else {
+		shown.Host = net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
+	}
+	if schema != "" {
+		query.Set(schemaParameter, schema)
+	}
+	return withQuery(shown, query)
+}
+
+func (s *postgresStore) location() string { return s.shown }
+
+func (s *postgresStore) turn() chan struct{} { return s.queue }
+
+// ended implements [database].
+func (s *postgresStore) ended() <-chan struct{} { return s.closed }
+
+func (s *postgresStore) isClosed() bool {
+	select {
+	case <-s.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close implements [Store].
+func (s *postgresStore) Close() error {
+	s.queue <- struct{}{}
+	defer func() { <-s.queue }()
+	if s.isClosed() {
+		return nil
+	}
+	close(s.closed)
+	return s.server.leave()
+}
+
+// exists implements [database].
+func (s *postgresStore) exists(ctx context.Context) (bool, error) {
+	exists := false
+	err := s.read(ctx, func(*transaction) error {
+		exists = true
+		return nil
+	})
+	return exists, err
+}
+
+// create implements [database].
+func (s *postgresStore) create(ctx context.Context) error {
+	if exists, err := s.exists(ctx); err != nil || exists {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	begin := s.beginning("ISOLATION LEVEL READ COMMITTED")
+	return s.patiently(ctx, func(bool) (bool, error) {
+		return s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
+			// Others that make the tables wait here, and find them made.
+			if _, err := tx.conn.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, digest("cairn", s.schema)); err != nil {
+				return err
+			}
+			var schemas, tables int
+			err := tx.QueryRowContext(ctx, `SELECT
+				(SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1), `+countTables, s.schema).Scan(&schemas, &tables)
+			if err != nil || tables > 0 {
+				return err
+			}
+			statements := postgresTables()
+			if schemas == 0 { // else an administrator has made it, for a user that may make none
+				statements = append([]string{`CREATE SCHEMA ` + pgx.Identifier{s.schema}.Sanitize()}, statements...)
+			}
+			_, err = simply(ctx, tx.conn, strings.Join(statements, ";\n"))
+			return err
+		})
+	})
+}
+
+// countTables counts the tables and indexes of the schema $1.
+const countTables = `(SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+				WHERE n.nspname = $1 AND c.relname LIKE 'cairn\_%')`
+
+// postgresTables are the statements of schema, with other indexes of records: PostgreSQL has no
+// indexes of values of more than some 2 700 bytes, and keys may be longer.
+func postgresTables() []string {
+	var statements []string
+	for _, statement := range schema {
+		statement = strings.Replace(statement, ",\n\t\tPRIMARY KEY (deployment, state_key, valid_from)", "", 1)
+		statements = append(statements, strings.Replace(statement, "(deployment, state_key)", "(deployment, sha256(state_key))", 1))
+	}
+	return append(statements, `CREATE UNIQUE INDEX cairn_record_valid ON cairn_record (deployment, sha256(state_key), valid_from)`,
+		fmt.Sprintf(`INSERT INTO cairn_schema (version) VALUES (%d)`, schemaVersion))
+}
+
+// postgresQuery returns a statement as PostgreSQL runs it best.
+func postgresQuery(query string, writes bool) string {
+	if query == selectDeployment && writes {
+		return query + ` FOR UPDATE`
+	}
+	return strings.Replace(query, "state_key = $2", "sha256(state_key) = sha256($2) AND state_key = $2", 1)
+}
+
+// read implements [database].
+func (s *postgresStore) read(ctx context.Context, fn func(*transaction) error) error {
+	if s.isClosed() {
+		return ErrClosed
+	}
+	begin := s.beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY") + `; ` + selectSchema
+	return s.patiently(ctx, func(bool) (bool, error) {
+		_, err := s.within(ctx, s.server.reading, begin, func(tx *postgresTransaction) error {
+			if err := s.checkVersion(tx.found); err != nil {
+				return err
+			}
+			return fn(&transaction{executor: tx, version: schemaVersion})
+		})
+		if isMissingTable(err) {
+			return false, s.checkEmpty(ctx)
+		}
+		return false, err
+	})
+}
+
+// checkEmpty fails if there are tables, as only tables that one may not use look as if they were
+// missing.
+func (s *postgresStore) checkEmpty(ctx context.Context) error {
+	var tables int
+	var usable bool
+	err := s.server.reading.QueryRowContext(ctx, `SELECT `+countTables+`,
+		NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE'))`, s.schema).Scan(&tables, &usable)
+	switch {
+	case err != nil || tables == 0:
+		return err
+	case !usable:
+		return s.noPrivilege(nil)
+	}
+	return s.corrupt("its table cairn_schema is missing", nil)
+}
+
+// checkVersion fails unless it is that of the format.
+func (s *postgresStore) checkVersion(found string) error {
+	switch version, err := strconv.ParseInt(found, 10, 64); {
+	case found == "":
+		return s.corrupt("the version of its format is missing", nil)
+	case err != nil || version < schemaVersion: // which no cairn has made in PostgreSQL
+		return s.corrupt("its format has the impossible version "+found, nil)
+	case version > schemaVersion:
+		return s.fault(ProblemNewer, newerFormat(version), "use a newer cairn", nil)
+	}
+	return nil
+}
+
+// write implements [database].
+func (s *postgresStore) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	s.queue <- struct{}{}
+	defer func() { <-s.queue }()
+	return s.writeInTurn(ctx, fn)
+}
+
+// writeInTurn implements [database].
+func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	if s.isClosed() {
+		return ErrClosed
+	}
+	ctx = context.WithoutCancel(ctx)
+	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + selectSchema
+	return s.patiently(ctx, func(again bool) (bool, error) {
+		maybeCommitted, err := s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
+			if err := s.checkVersion(tx.found); err != nil {
+				return err
+			}
+			tx.writes = true
+			// No two transactions have found the same version.
+			found := fileVersion{others: s.server.transactions.Add(1)}
+			return fn(ctx, &transaction{executor: tx, version: schemaVersion, found: found, again: again})
+		})
+		if isMissingTable(err) {
+			err = s.fault(ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
+		}
+		return maybeCommitted, err
+	})
+}
+
+// beginning returns the statements that begin a transaction. Others wait for one that writes: it
+// ends by itself if this machine stops in the middle, and nobody waits for longer than that.
+func (s *postgresStore) beginning(mode string) string {
+	return fmt.Sprintf(`BEGIN %s; SET LOCAL search_path TO %s; SET LOCAL lock_timeout TO '90s'; SET LOCAL idle_in_transaction_session_timeout TO '60s'`,
+		mode, pgx.Identifier{s.schema}.Sanitize())
+}
+
+// clock implements [database].
+func (s *postgresStore) clock(ctx context.Context, tx *transaction) (time.Time, error) {
+	var now int64
+	err := tx.QueryRowContext(ctx, `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::BIGINT`).Scan(&now)
+	return time.UnixMicro(now).UTC(), err
+}
+
+// checkStructure implements [database]. The server makes sure of its own structures.
+func (s *postgresStore) checkStructure(context.Context, *transaction) error { return nil }
+
+// checkStructureOnce implements [database].
+func (s *postgresStore) checkStructureOnce(context.Context, *transaction) error { return nil }
+
+// checkOnce implements [database].
+func (s *postgresStore) checkOnce(ctx context.Context, tx *transaction) error {
+	checked := s.server.isChecked(s.schema)
+	if checked.Load() {
+		return nil
+	}
+	check := func(tx *transaction) error { return s.checkAll(ctx, tx) }
+	var err error
+	if tx.executor.(*postgresTransaction).writes { //nolint:errcheck // All are.
+		err = s.read(ctx, check) // for each statement that writes may see another version of the tables
+	} else {
+		err = check(tx)
+	}
+	checked.Store(err == nil)
+	return err
+}
+
+// reserve implements [database]. The space of the server is its own business.
+func (s *postgresStore) reserve(string, bool) (*reserve, error) {
+	return nil, nil //nolint:nilnil // keeps none
+}
