@@ -49,6 +49,7 @@ func testContext() context.Context { return context.Background() }
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
 //   - backends: serves states of root modules; see backendsCommand
+//   - postgres: runs a PostgreSQL server; see postgresCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; commands that the script
 //     runs can call the program await for that
@@ -83,6 +84,7 @@ func TestScripts(t *testing.T) {
 			},
 			"sources":  sourcesCommand(t),
 			"backends": backendsCommand(t),
+			"postgres": postgresCommand(t),
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,

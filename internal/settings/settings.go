@@ -10,12 +10,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // File is the name of the settings file in the directory of a stack.
@@ -23,6 +25,7 @@ const File = "cairn.hcl"
 
 // Settings are the settings of the settings file. Zero values stand for missing ones.
 type Settings struct {
+	Name        string // key of the stack where states of many stacks are kept
 	State       string // location: a path, or a URL
 	Engine      Engine
 	Parallelism int // number of components that are worked on at the same time
@@ -58,7 +61,7 @@ func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 }
 
 var schema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}, {Name: "provider_processes"}, {Name: "engine"}},
+	Attributes: []hcl.AttributeSchema{{Name: "name"}, {Name: "parallelism"}, {Name: "provider_processes"}, {Name: "engine"}},
 	Blocks: []hcl.BlockHeaderSchema{
 		{Type: "state", LabelNames: []string{"store"}},
 		{Type: "engine"},
@@ -75,6 +78,8 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 		"At least one component must be worked on at a time: give a number from 1."))
 	diags = diags.Extend(decodeCount(content.Attributes["provider_processes"], &result.ProviderProcesses, "Unusable number of processes",
 		"At least one provider must run: give a number from 1."))
+	name, moreDiags := decodeName(content.Attributes["name"])
+	result.Name, diags = name, diags.Extend(moreDiags)
 	named := content.Attributes["engine"]
 	binary, moreDiags := stringSetting(named)
 	result.Engine.Binary, diags = binary, diags.Extend(moreDiags)
@@ -126,14 +131,38 @@ func decodeCount(attr *hcl.Attribute, n *int, summary, detail string) hcl.Diagno
 	return diags
 }
 
-func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
-	if store := block.Labels[0]; store != FileStore {
-		return hcl.Diagnostics{failure.At(block.LabelRanges[0], "Unknown state store",
-			"There is no state store %q. Use \"sqlite\", which keeps the state in a file.", store)}
+// nameForm is that of names of stacks, which are in names of schemas and objects.
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$`)
+
+func decodeName(attr *hcl.Attribute) (string, hcl.Diagnostics) {
+	name, diags := stringSetting(attr)
+	if name != "" && !nameForm.MatchString(name) {
+		diags = diags.Append(failure.At(attr.Expr.Range(), "Unusable name of a stack",
+			"A name has at most 128 letters of the English alphabet, digits, and characters of \"._/-\", of which it begins with none."))
 	}
-	path, diags := stringArgument(block.Body, "path")
-	if path != "" {
-		result.State = FileStore + "://" + path
+	return name, diags
+}
+
+// PostgresStore is the kind of state store that keeps the states of many stacks in a database.
+const PostgresStore = "postgres"
+
+func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	switch store := block.Labels[0]; store {
+	case FileStore:
+		var path string
+		if path, diags = stringArgument(block.Body, "path"); path != "" {
+			result.State = FileStore + "://" + path
+		}
+	case PostgresStore:
+		result.State, diags = stringArgument(block.Body, "url")
+		if result.State != "" && !statestore.IsPostgres(result.State) {
+			diags = diags.Append(failure.At(block.DefRange, "Unusable URL of a database",
+				"Give postgres://USER@HOST:PORT/DATABASE, whose parts may be missing as with psql: they are taken from the environment then."))
+		}
+	default:
+		diags = hcl.Diagnostics{failure.At(block.LabelRanges[0], "Unknown state store",
+			"There is no state store %q. Use \"sqlite\", which keeps the state in a file, or \"postgres\".", store)}
 	}
 	return diags
 }

@@ -44,7 +44,7 @@ func StateFlags(f *Flags) {
 
 // StateFlag adds the option for the place of states.
 func StateFlag(f *Flags) {
-	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
+	f.StringVar(&f.Session.Options.state, "state", "", "keep the state there: a file, or postgres://HOST/DATABASE: `PLACE`")
 }
 
 // DeploymentsFlags adds the options of commands that lock the states of one deployment or of

@@ -55,6 +55,13 @@ func (s *Session) notify(n notice.Notice) {
 	case notice.WaitingForLock:
 		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
 	case notice.LockTakenOver:
+		if n.From.Expired {
+			s.Note("The lock of %s (process %d on %s) was taken over: its lease ended at %s. That process, which began %q at %s, "+
+				"can change the state no more, but may still be changing infrastructure.\n",
+				n.From.Owner, n.From.PID, n.From.Host, n.From.Until.Local().Format("2006-01-02 15:04:05 MST"),
+				n.From.Operation, n.From.Started.Local().Format("2006-01-02 15:04:05 MST"))
+			return
+		}
 		s.Note("The lock of %s (process %d on %s) was taken over: that process, which began %q at %s, is gone.\n",
 			n.From.Owner, n.From.PID, n.From.Host, n.From.Operation, n.From.Started.Local().Format("2006-01-02 15:04:05 MST"))
 	}

@@ -412,6 +412,8 @@ func storeProblem(err error) *hcl.Diagnostic {
 		summary = "State changed meanwhile"
 	case errors.As(err, &serial):
 		summary = "No such serial"
+	case errors.As(err, &broken) && broken.Problem == statestore.ProblemUnreachable:
+		summary = "State unreachable"
 	case errors.As(err, &broken):
 		summary = "Unusable state"
 	default:

@@ -39,7 +39,7 @@ type WaitingForLock struct {
 	Holder statestore.LockInfo
 }
 
-// LockTakenOver says that the lock was left behind by a process that is gone.
+// LockTakenOver says that the lock was left behind by a process that is gone, or did not renew it.
 type LockTakenOver struct{ From statestore.LockInfo }
 
 // Working names work that may take long, such as "Installing providers".

@@ -6,8 +6,9 @@
 //
 // Rules:
 //
-//   - D1. Only this package knows which kinds of stores there are. A kind is a line of the table of
-//     openers; a decorator of all of them, such as encryption, wraps the result of open.
+//   - D1. Only this package opens stores. Which kinds there are is known to package statestore, by
+//     the scheme of a location; a decorator of all of them, such as encryption, wraps the result of
+//     open.
 //   - D2. That a state is in a file is for [Place.File] to say, and for nobody to assume.
 package states
 
@@ -29,9 +30,6 @@ import (
 
 // Default is where the state is kept, next to the stack.
 const Default = "cairn.state.db"
-
-// openers are the kinds of stores besides files, by the scheme of their locations.
-var openers = map[string]func(ctx context.Context, location string, opts statestore.Options) (statestore.Store, error){}
 
 // Shared is the cache of the states that one process works on. The zero value is empty. It is safe
 // for concurrent use.
@@ -55,14 +53,18 @@ func Of(e *env.Env, shared *Shared) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
+	location := settings.PlaceState(cmp.Or(read.State, Default), e.FromHome)
 	if e.State != "" {
-		return At(e.State, shared), nil // by someone in the current directory
+		location = e.State // by someone in the current directory
+	} else if named := e.Getenv(env.StateVariable); named != "" {
+		location = settings.PlaceState(named, e.FromEnviron)
 	}
-	if named := e.Getenv(env.StateVariable); named != "" {
-		return At(settings.PlaceState(named, e.FromEnviron), shared), nil
-	}
-	return At(settings.PlaceState(cmp.Or(read.State, Default), e.FromHome), shared), nil
+	location, err = withKey(location, e, read.Name)
+	return At(location, shared), err
 }
+
+// String describes the place, without credentials.
+func (p Place) String() string { return statestore.Shown(p.location) }
 
 // File returns the path of the file that the states are in, whether it exists or not; "" if they
 // are in none.
@@ -100,9 +102,6 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 func (p Place) open(ctx context.Context, opts statestore.Options) (statestore.Store, error) {
 	if p.shared != nil && !opts.Traceless {
 		opts.Shared = &p.shared.stores
-	}
-	if scheme, _, isURL := strings.Cut(p.location, "://"); isURL && openers[scheme] != nil {
-		return openers[scheme](ctx, p.location, opts)
 	}
 	return statestore.Open(p.location, opts)
 }
