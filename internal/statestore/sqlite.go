@@ -68,6 +68,18 @@ func (s *sqliteStore) clock(context.Context, *transaction) (time.Time, error) {
 
 func (s *sqliteStore) ended() <-chan struct{} { return nil }
 
+// newest implements [database]. Within the process, a query for each record is the fastest way.
+func (s *sqliteStore) newest(
+	ctx context.Context, tx *transaction, deployment string, keys []string, changes map[string][]byte,
+) (map[string]*newest, error) {
+	return newestOfEach(ctx, tx, deployment, keys, changes)
+}
+
+// changeRows implements [database].
+func (s *sqliteStore) changeRows(ctx context.Context, tx *transaction, deployment string, serial int64, rows *rowChanges) error {
+	return changeEachRow(ctx, tx, deployment, serial, rows)
+}
+
 // Close implements [Store].
 func (s *sqliteStore) Close() error {
 	s.queue <- struct{}{}

@@ -79,7 +79,7 @@ func TestOpenLocation(t *testing.T) {
 		}
 		t.Chdir(directory)
 	}
-	for _, location := range []string{"", "sqlite://", "postgres://host/db", "https://x/y", "a\x00b"} {
+	for _, location := range []string{"", "sqlite://", "mysql://host/db", "https://x/y", "a\x00b"} {
 		_, err := Open(location, Options{})
 		wantProblem(t, "Open", err, ProblemURL, location)
 	}

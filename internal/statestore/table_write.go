@@ -5,10 +5,7 @@ package statestore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -57,7 +54,7 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 		if err != nil {
 			return err
 		}
-		if err := w.putAll(ctx, tx, d, v, changes); err != nil {
+		if err := w.put(ctx, tx, d, v, changes); err != nil {
 			return err
 		}
 		return touch(ctx, tx, d)
@@ -172,7 +169,7 @@ func (w *tableWriter) store(ctx context.Context, batch []map[string][]byte) erro
 		if err != nil {
 			return err
 		}
-		if err := w.putAll(ctx, tx, d, v, batch...); err != nil {
+		if err := w.put(ctx, tx, d, v, merged(batch)); err != nil {
 			return err
 		}
 		if since := time.Since(d.holder.Seen); since < 0 || since >= touchInterval {
@@ -187,21 +184,6 @@ func (w *tableWriter) store(ctx context.Context, batch []map[string][]byte) erro
 		w.known = nil
 	}
 	return err
-}
-
-// putAll stores changes, one after the other, in the serial that w writes.
-func (w *tableWriter) putAll(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, batch ...map[string][]byte) error {
-	for _, changes := range batch {
-		for _, key := range slices.Sorted(maps.Keys(changes)) {
-			if err := w.put(ctx, tx, v, key, changes[key]); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
-		return err
-	}
-	return sealVersion(ctx, tx, d, v)
 }
 
 // verify returns the rows that w writes to, and fails unless it may still write (rule S3).
@@ -220,75 +202,6 @@ func (w *tableWriter) verify(ctx context.Context, tx *transaction) (*deploymentR
 	}
 	v, err := w.lock.store.readVersion(ctx, tx, d, w.base.Serial)
 	return d, v, err
-}
-
-// put stores one record, or deletes it if value is nil, and counts the change in v.
-func (w *tableWriter) put(ctx context.Context, tx *transaction, v *versionRow, key string, value []byte) error {
-	deployment, serial := w.lock.info.Deployment, w.base.Serial
-	r := record{deployment: deployment, key: []byte(key), validFrom: serial, value: value}
-	r.stored = r.checksum()
-
-	var from, checksum, size int64
-	var to sql.NullInt64
-	var same sql.NullBool // null: deleting
-	err := tx.QueryRowContext(ctx, selectNewest, deployment, r.key, value).Scan(&from, &to, &checksum, &size, &same)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return err
-	}
-	exists := err == nil && !to.Valid
-	if !exists && value == nil || exists && same.Valid && same.Bool {
-		return nil
-	}
-	if exists {
-		v.Total--
-		v.records -= digest(key, from, checksum, size) // of the record that it replaces
-	}
-	if value != nil {
-		v.Total++
-		v.records += r.digest()
-	}
-
-	insert := func() error {
-		_, err := tx.ExecContext(ctx, insertRecord, deployment, r.key, serial, r.stored, value)
-		return err
-	}
-	end := func() error {
-		_, err := tx.ExecContext(ctx, endRecord, deployment, r.key, serial)
-		return err
-	}
-	switch {
-	case !exists:
-		if !to.Valid || to.Int64 != serial { // else it was counted as changed when this serial ended the older value
-			v.Changed++
-		}
-		return insert()
-
-	case from < serial && value == nil:
-		v.Changed++
-		return end()
-
-	case from < serial:
-		v.Changed++
-		return errors.Join(end(), insert())
-
-	// Of this very serial only the last state is kept, so that the row is removed and not ended.
-	case value == nil:
-		ended, err := w.endedHere(ctx, tx, r.key)
-		v.Changed += ended - 1
-		_, execErr := tx.ExecContext(ctx, removeRecord, deployment, r.key, serial)
-		return errors.Join(err, execErr)
-
-	default:
-		_, err := tx.ExecContext(ctx, replaceRecord, deployment, r.key, serial, r.stored, value)
-		return err
-	}
-}
-
-// endedHere returns 1 if the serial being written has ended an older value of
-// the record, and so has counted it as changed already, else 0.
-func (w *tableWriter) endedHere(ctx context.Context, tx *transaction, key []byte) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, countEnded, w.lock.info.Deployment, key, w.base.Serial).Scan(&n)
-	return n, err
 }
 
 // Commit implements [Writer].

@@ -49,6 +49,13 @@ type database interface {
 	checkStructureOnce(ctx context.Context, tx *transaction) error
 	checkOnce(ctx context.Context, tx *transaction) error
 
+	// newest returns the newest values of the records that changes are for, by key, without those that
+	// were never stored. The keys are those of the changes, sorted, as indexes are.
+	newest(ctx context.Context, tx *transaction, deployment string, keys []string, changes map[string][]byte) (map[string]*newest, error)
+
+	// changeRows makes changes to rows of records.
+	changeRows(ctx context.Context, tx *transaction, deployment string, serial int64, rows *rowChanges) error
+
 	// corrupt returns the error about damage. The cause may be nil.
 	corrupt(what string, cause error) error
 
