@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
@@ -205,7 +206,7 @@ func (c *constants) ofRoot() hcl.Diagnostics {
 		}
 		diags = append(diags, c.set(variable, value, given[variable.Name].Range)...)
 	}
-	return diags
+	return append(diags, c.check(func(v *Variable) hcl.Range { return v.Range })...)
 }
 
 // ofCall sets the values of constant variables of a called module.
@@ -233,7 +234,12 @@ func (c *constants) ofCall(caller *constants) hcl.Diagnostics {
 		}
 		diags = append(diags, c.set(variable, value, expr.Range())...)
 	}
-	return diags
+	return append(diags, c.check(func(v *Variable) hcl.Range {
+		if expr := c.node.Call.Inputs[v.Name]; expr != nil {
+			return expr.Range()
+		}
+		return v.Range
+	})...)
 }
 
 func (c *constants) set(variable *Variable, given cty.Value, at hcl.Range) hcl.Diagnostics {
@@ -243,4 +249,44 @@ func (c *constants) set(variable *Variable, given cty.Value, at hcl.Range) hcl.D
 	}
 	c.variables[variable.Name] = value
 	return nil
+}
+
+// check reports the values for which a condition of their variables does not hold, at places that
+// depend on the variable. A condition or message that is not a constant is left to the plan, which
+// checks all of them.
+func (c *constants) check(place func(*Variable) hcl.Range) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	before := len(c.diags)
+	for _, variable := range c.node.constantVariables() {
+		if _, ok := c.variables[variable.Name]; !ok {
+			continue // reported
+		}
+		for _, rule := range variable.Validations {
+			holds, ok := c.plain(rule.Condition, cty.Bool)
+			if !ok || holds.True() {
+				continue
+			}
+			message := cty.StringVal("The condition does not hold.")
+			if rule.ErrorMessage != nil {
+				if message, ok = c.plain(rule.ErrorMessage, cty.String); !ok {
+					continue
+				}
+			}
+			diags = append(diags, failure.At(place(variable), "Invalid value for variable", "%s\n\nThis was checked by the validation rule at %s.",
+				strings.TrimSpace(message.AsString()), rule.Range))
+		}
+	}
+	return append(diags, c.diags[before:]...)
+}
+
+// plain evaluates an expression, and reports whether the value is known, not null, of a type, and
+// nothing to hide.
+func (c *constants) plain(expr *Expr, typ cty.Type) (cty.Value, bool) {
+	value, diags := c.value(expr)
+	if diags.HasErrors() || marks.Contains(value, marks.Sensitive) || marks.Contains(value, marks.Ephemeral) {
+		return cty.NilVal, false
+	}
+	value, _ = value.UnmarkDeep()
+	value, err := convert.Convert(value, typ)
+	return value, err == nil && value.IsKnown() && !value.IsNull()
 }
