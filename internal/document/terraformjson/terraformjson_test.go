@@ -104,6 +104,27 @@ func TestResourceChange(t *testing.T) {
 	}
 }
 
+func TestInvocation(t *testing.T) {
+	invocation := engine.Invocation{
+		Addr:     stackaddrs.ActionInstance{Type: "fake_action", Name: "a", Key: stackaddrs.IntKey(1)},
+		Provider: stackaddrs.BuiltinProvider,
+		Trigger: engine.Trigger{
+			Resource: addr(t, "fake_resource.r"), Event: engine.BeforeDestroy, Position: 2, OnFailure: engine.TaintOnFailure,
+		},
+		Config: cty.ObjectVal(map[string]cty.Value{
+			"id": cty.UnknownVal(cty.String), "none": cty.NullVal(cty.String), "secret": cty.StringVal("s").Mark(marks.Sensitive),
+		}),
+	}
+	wantJSON(t, Invocation(&invocation), `{"address":"action.fake_action.a[1]","type":"fake_action","name":"a",`+
+		`"config_values":{"none":null,"secret":"s"},"config_sensitive":{"secret":true},"config_unknown":{"id":true},`+
+		`"provider_name":"terraform.io/builtin/terraform","lifecycle_action_trigger":{"triggering_resource_address":"fake_resource.r",`+
+		`"action_trigger_event":"BeforeDestroy","action_trigger_block_index":0,"actions_list_index":2,"on_failure":"ActionOnFailureTaint"}}`)
+
+	invocation.Trigger, invocation.Config = engine.Trigger{Resource: addr(t, "fake_resource.r")}, cty.NilVal
+	wantJSON(t, Invocation(&invocation), `{"address":"action.fake_action.a[1]","type":"fake_action","name":"a",`+
+		`"provider_name":"terraform.io/builtin/terraform","invoke_action_trigger":{"calling_resource_address":"fake_resource.r"}}`)
+}
+
 func TestChecks(t *testing.T) {
 	wantJSON(t, Checks(nil), `[]`)
 	wantJSON(t, Checks([]engine.CheckResult{

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// fake is a provider whose only type, and whose only action, has a secret and a block, and which
-// refuses a size of 13.
+// fake is a provider whose types, and whose only action, have a secret and a block, and which
+// refuses a size of 13. One of its types has the name of a type of values.
 type fake struct{ schema *schema.Provider }
 
 func newFake() fake {
@@ -38,7 +38,7 @@ func newFake() fake {
 		}}},
 	}}
 	return fake{&schema.Provider{
-		Managed: map[string]*schema.Schema{"fake_thing": thing},
+		Managed: map[string]*schema.Schema{"fake_thing": thing, "number": thing},
 		Actions: map[string]*schema.Schema{"fake_do": thing},
 	}}
 }
@@ -140,6 +140,27 @@ func TestRequirements(t *testing.T) {
 		`}, []string{
 		"main.tf:5 Duplicate required provider",
 		"main.tf:6 Duplicate required provider",
+	})
+}
+
+// TestResourceNamedAsType checks that the name of a type in convert is no reference to resources of
+// a type with that name, and that others are.
+func TestResourceNamedAsType(t *testing.T) {
+	compare(t, map[string]string{"main.tf": `terraform {
+			  required_providers {
+			    fake = { source = "example.com/test/fake" }
+			  }
+			}
+			resource "number" "x" {
+			  provider = fake
+			  size     = 1
+			}
+			output "converted" { value = convert(number.x.id, number) }
+			output "missing" { value = convert(number.x.idd, number) }
+			output "other" { value = number.y.id }
+		`}, []string{
+		"main.tf:11 Unsupported attribute",
+		"main.tf:12 Reference to undeclared object",
 	})
 }
 
