@@ -140,7 +140,20 @@ func (s *Session) validateFor(ctx context.Context, l *loaded, generates bool) hc
 	if err != nil {
 		invalid = hcl.Diagnostics{stopped("Operation interrupted", fmt.Errorf("the module was not validated completely: %w", err))}
 	}
-	return slices.Concat(l.diags, l.unsupported, invalid)
+	reported := slices.Concat(l.diags, l.unsupported)
+	return append(reported, beside(reported, invalid)...)
+}
+
+// beside returns the mistakes at other places than errors that are reported already: a function
+// that only OpenTofu has is also one that nobody has declared.
+func beside(reported, diags hcl.Diagnostics) hcl.Diagnostics {
+	places := map[hcl.Range]bool{}
+	for _, diag := range reported {
+		if diag.Severity == hcl.DiagError && diag.Subject != nil {
+			places[*diag.Subject] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Subject != nil && places[*diag.Subject] })
 }
 
 // unsupported returns the errors about a module that the engine cannot do.
