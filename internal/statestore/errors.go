@@ -16,6 +16,9 @@ var ErrCommitted = errors.New("this serial of the state has been committed; begi
 // ErrClosed is returned by a [Store] that has been closed.
 var ErrClosed = errors.New("the state store is closed")
 
+// ErrChanged is returned by [Store.MarkMoved].
+var ErrChanged = errors.New("the states have changed meanwhile")
+
 // Problem is a fault of the storage itself.
 type Problem string
 
@@ -32,6 +35,7 @@ const (
 	ProblemBusy        Problem = "busy"
 	ProblemFull        Problem = "disk full"
 	ProblemReplaced    Problem = "replaced"
+	ProblemMoved       Problem = "moved"
 	ProblemIO          Problem = "input/output error"
 )
 

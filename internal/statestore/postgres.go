@@ -261,13 +261,15 @@ func (s *postgresStore) read(ctx context.Context, fn func(*transaction) error) e
 	}
 	begin := s.beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY") + `; ` + selectSchema
 	return s.patiently(ctx, func(bool) (bool, error) {
+		begun := false
 		_, err := s.within(ctx, s.server.reading, begin, func(tx *postgresTransaction) error {
-			if err := s.checkVersion(tx.found); err != nil {
+			begun = true
+			if err := s.checkVersion(ctx, tx); err != nil {
 				return err
 			}
 			return fn(&transaction{executor: tx, version: schemaVersion})
 		})
-		if isMissingTable(err) {
+		if !begun && isMissingTable(err) {
 			return false, s.checkEmpty(ctx)
 		}
 		return false, err
@@ -291,8 +293,11 @@ func (s *postgresStore) checkEmpty(ctx context.Context) error {
 }
 
 // checkVersion fails unless it is that of the format.
-func (s *postgresStore) checkVersion(found string) error {
+func (s *postgresStore) checkVersion(ctx context.Context, tx *postgresTransaction) error {
+	found := tx.found
 	switch version, err := strconv.ParseInt(found, 10, 64); {
+	case version == movedVersion:
+		return s.moved(ctx, tx)
 	case found == "":
 		return s.corrupt("the version of its format is missing", nil)
 	case err != nil || version < schemaVersion: // which no cairn has made in PostgreSQL
@@ -316,10 +321,13 @@ func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context
 		return ErrClosed
 	}
 	ctx = context.WithoutCancel(ctx)
-	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + selectSchema
+	// Who changes the version waits for this transaction, and then it is seen by all others.
+	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + selectSchema + ` FOR SHARE`
 	return s.patiently(ctx, func(again bool) (bool, error) {
+		begun := false
 		maybeCommitted, err := s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
-			if err := s.checkVersion(tx.found); err != nil {
+			begun = true
+			if err := s.checkVersion(ctx, tx); err != nil {
 				return err
 			}
 			tx.writes = true
@@ -327,7 +335,7 @@ func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context
 			found := fileVersion{others: s.server.transactions.Add(1)}
 			return fn(ctx, &transaction{executor: tx, version: schemaVersion, found: found, again: again})
 		})
-		if isMissingTable(err) {
+		if !begun && isMissingTable(err) {
 			err = s.fault(ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
 		}
 		return maybeCommitted, err

@@ -32,7 +32,8 @@ const (
 		FROM UNNEST($2::BYTEA[], $4::BIGINT[], $5::BYTEA[]) AS k (state_key, checksum, value)`
 )
 
-// mostRows is how many records one statement is about at most, so that neither side needs much memory.
+// mostRows is how many records one statement is about at most, so that neither side needs much
+// memory.
 const mostRows = 1000
 
 // newest implements [database].

@@ -114,7 +114,7 @@ func testPostgresDamage(t *testing.T, server *postgrestest.Server) {
 		"table of format missing":  {`DROP TABLE cairn_schema`, ProblemCorrupt},
 		"format missing":           {`DELETE FROM cairn_schema`, ProblemCorrupt},
 		"impossible format":        {`UPDATE cairn_schema SET version = 0`, ProblemCorrupt},
-		"newer format":             {`UPDATE cairn_schema SET version = 4`, ProblemNewer},
+		"newer format":             {`UPDATE cairn_schema SET version = 5`, ProblemNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			location := newSchema(server)
@@ -153,7 +153,8 @@ func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 
 	leaseUntil("now() + interval '1 minute'")
 	_, err = other.Lock(t.Context(), "default", LockRequest{Operation: "test"})
-	if locked, ok := errors.AsType[*LockedError](err); !ok || locked.Holder.Until.IsZero() || !strings.Contains(err.Error(), "until its lease ends") {
+	locked, ok := errors.AsType[*LockedError](err)
+	if !ok || locked.Holder.Until.IsZero() || !strings.Contains(err.Error(), "until its lease ends") {
 		t.Fatalf("got error %v, want that the state is locked, and until when", err)
 	}
 

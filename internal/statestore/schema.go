@@ -8,6 +8,10 @@ package statestore
 // first lock adds the missing parts.
 const schemaVersion = 3
 
+// movedVersion is the version of tables whose states have been moved. They have one more,
+// cairn_moved, and nothing but its row is read.
+const movedVersion = 4
+
 // schema holds for SQLite and PostgreSQL alike, as do the statements that
 // follow: BYTEA columns are given bytes only, which SQLite stores as they are;
 // both know partial indexes and $1. Times are microseconds since 1970, UTC.
@@ -90,6 +94,13 @@ const createSecrets = `CREATE TABLE cairn_secret (
 	)`
 
 const (
+	createMoved = `CREATE TABLE cairn_moved (
+		location TEXT   NOT NULL,
+		moved    BIGINT NOT NULL
+	)`
+	insertMoved = `INSERT INTO cairn_moved (location, moved) VALUES ($1, $2)`
+	selectMoved = `SELECT location, moved FROM cairn_moved`
+
 	insertSchema = `INSERT INTO cairn_schema (version) VALUES ($1)`
 	selectSchema = `SELECT version FROM cairn_schema`
 	updateSchema = `UPDATE cairn_schema SET version = $1`

@@ -130,7 +130,7 @@ func (s *sqliteStore) readFrom(ctx context.Context, db *sql.DB, fn func(*transac
 
 // readWithin is readFrom within tx.
 func (s *sqliteStore) readWithin(ctx context.Context, tx *transaction, fn func(*transaction) error) error {
-	version, err := readSchemaVersion(ctx, tx)
+	version, err := s.currentVersion(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, 
 // writeWithin is writeInTurn within tx. It is the one place where a file of an
 // older format is brought into the present one.
 func (s *sqliteStore) writeWithin(ctx context.Context, tx *transaction, fn func(context.Context, *transaction) error) error {
-	version, err := readSchemaVersion(ctx, tx)
+	version, err := s.currentVersion(ctx, tx)
 	if err != nil {
 		return err
 	}
@@ -340,6 +340,8 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 		return s.corrupt("the version of its format is missing", nil)
 	case err != nil:
 		return s.explain(ctx, err)
+	case version == movedVersion:
+		return s.explain(ctx, s.moved(ctx, tx))
 	case version > schemaVersion:
 		return s.fault(ProblemNewer, newerFormat(version), "use a newer cairn", nil)
 	case version < 1:
@@ -398,6 +400,16 @@ func tables(version int64) map[string]string {
 		delete(want, "cairn_secret")
 	}
 	return want
+}
+
+// currentVersion returns the version of the format within a transaction, as the states may have
+// been moved since the file was opened.
+func (s *sqliteStore) currentVersion(ctx context.Context, tx *transaction) (int64, error) {
+	version, err := readSchemaVersion(ctx, tx)
+	if err == nil && version == movedVersion {
+		err = s.moved(ctx, tx)
+	}
+	return version, err
 }
 
 func readSchemaVersion(ctx context.Context, tx interface {

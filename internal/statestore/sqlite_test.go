@@ -277,7 +277,7 @@ func TestForeignFiles(t *testing.T) {
 		"newer format": {
 			func(t *testing.T, path string) {
 				filled(t, path)
-				rawSQL(t, path, fmt.Sprintf(`UPDATE cairn_schema SET version = %d`, schemaVersion+1))
+				rawSQL(t, path, fmt.Sprintf(`UPDATE cairn_schema SET version = %d`, movedVersion+1))
 			}, ProblemNewer,
 		},
 		"directory": {

@@ -56,6 +56,14 @@ type Store interface {
 	//   - [*LockIDError]: that lock is not there.
 	ForceUnlock(ctx context.Context, deployment, lockID string) error
 
+	// MarkMoved notes that the states are at another location from now on, if these are still the
+	// newest serials: each later call of another method fails with [ProblemMoved] and that location.
+	// The caller has the locks of all deployments.
+	//
+	// Errors:
+	//   - [ErrChanged]: there are other serials, or deployments.
+	MarkMoved(ctx context.Context, to string, newest map[string]Newest) error
+
 	// Check reads everything there is and returns an error if any of it is
 	// damaged.
 	Check(ctx context.Context) error
@@ -87,6 +95,13 @@ type Lock interface {
 	//   - [*StaleError]: base is not the current lineage and serial.
 	//   - [*LockLostError]: someone removed the lock.
 	Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error)
+
+	// Import adds the next serial as it was in another store: with its number, its description and the
+	// changes since the serial before. The first one brings the lineage.
+	//
+	// Errors:
+	//   - [*StaleError]: the deployment is not at the serial before, or of another lineage.
+	Import(ctx context.Context, lineage string, version Version, changes map[string][]byte) error
 
 	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept
 	// nowhere else. With them a program can find out whether something outside of the store was made

@@ -49,6 +49,9 @@ func testStore(t *testing.T, newLocation func(*testing.T) string) {
 		"rolled back by changes":                 testChanges,
 		"closed":                                 testClosed,
 		"secret of a deployment":                 testSecret,
+		"migration there and back":               testMigration,
+		"migration that is interrupted":          testMigrationInterrupted,
+		"migration to another state":             testMigrationRefused,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, newLocation(t)) })

@@ -115,19 +115,26 @@ func (s *tableStore) Deployments(ctx context.Context) ([]string, error) {
 // Newest implements [Store].
 func (s *tableStore) Newest(ctx context.Context) (map[string]Newest, error) {
 	newest := map[string]Newest{}
-	err := s.read(ctx, func(tx *transaction) error {
-		return eachRow(ctx, tx, func(row scanner) error {
-			var name string
-			var one Newest
-			err := row.Scan(&name, &one.Lineage, &one.Serial, &one.Finished)
-			newest[name] = one
-			return err
-		}, selectNewestSerials)
+	err := s.read(ctx, func(tx *transaction) (err error) {
+		newest, err = readNewest(ctx, tx)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	return newest, nil
+}
+
+func readNewest(ctx context.Context, tx *transaction) (map[string]Newest, error) {
+	newest := map[string]Newest{}
+	err := eachRow(ctx, tx, func(row scanner) error {
+		var name string
+		var one Newest
+		err := row.Scan(&name, &one.Lineage, &one.Serial, &one.Finished)
+		newest[name] = one
+		return err
+	}, selectNewestSerials)
+	return newest, err
 }
 
 // History implements [Store].

@@ -39,22 +39,7 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 		}
 		now := time.UnixMicro(time.Now().UnixMicro()).UTC()
 		v := &versionRow{Version: Version{Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now}}
-		if base.Serial > 0 {
-			last, err := l.store.readVersion(ctx, tx, d, base.Serial)
-			if err != nil {
-				return err
-			}
-			v.Total, v.records = last.Total, last.records
-		}
-		d.base = next
-		if _, err := tx.ExecContext(ctx, updateBase, d.name, next.Lineage, next.Serial); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, insertVersion, d.name, v.Serial, v.Operation, v.Owner, v.Host, now.UnixMicro(), v.Total)
-		if err != nil {
-			return err
-		}
-		if err := w.put(ctx, tx, d, v, changes); err != nil {
+		if err := w.open(ctx, tx, d, v, changes); err != nil {
 			return err
 		}
 		return touch(ctx, tx, d)
@@ -63,6 +48,26 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 		return nil, err
 	}
 	return w, nil
+}
+
+// open adds the serial that w writes, with its first changes.
+func (w *tableWriter) open(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, changes map[string][]byte) error {
+	if d.base.Serial > 0 {
+		last, err := w.lock.store.readVersion(ctx, tx, d, d.base.Serial)
+		if err != nil {
+			return err
+		}
+		v.Total, v.records = last.Total, last.records
+	}
+	d.base = w.base
+	if _, err := tx.ExecContext(ctx, updateBase, d.name, w.base.Lineage, w.base.Serial); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, insertVersion, d.name, v.Serial, v.Operation, v.Owner, v.Host, v.Started.UnixMicro(), v.Total)
+	if err != nil {
+		return err
+	}
+	return w.put(ctx, tx, d, v, changes)
 }
 
 func checkKeys(changes map[string][]byte) error {

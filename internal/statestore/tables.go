@@ -75,6 +75,12 @@ type transaction struct {
 	again bool
 }
 
+// settle waits until the statements so far are done, which later ones may need to be understood.
+func (t *transaction) settle(ctx context.Context) error {
+	var one int
+	return t.QueryRowContext(ctx, `SELECT 1`).Scan(&one)
+}
+
 // sealed reports whether there are seals.
 func (t *transaction) sealed() bool { return t.version > 1 }
 
