@@ -6,6 +6,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -390,6 +391,12 @@ func Diagnostics(err error) hcl.Diagnostics {
 	return failure.Diagnostics(err)
 }
 
+// storageSummaries are for problems that are none of the state itself.
+var storageSummaries = map[statestore.Problem]string{
+	statestore.ProblemUnreachable: "State unreachable",
+	statestore.ProblemMoved:       "State moved",
+}
+
 // storeProblem explains an error of the state store. It is nil for other errors.
 func storeProblem(err error) *hcl.Diagnostic {
 	var (
@@ -412,10 +419,8 @@ func storeProblem(err error) *hcl.Diagnostic {
 		summary = "State changed meanwhile"
 	case errors.As(err, &serial):
 		summary = "No such serial"
-	case errors.As(err, &broken) && broken.Problem == statestore.ProblemUnreachable:
-		summary = "State unreachable"
 	case errors.As(err, &broken):
-		summary = "Unusable state"
+		summary = cmp.Or(storageSummaries[broken.Problem], "Unusable state")
 	default:
 		return nil
 	}

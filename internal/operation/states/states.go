@@ -63,6 +63,16 @@ func Of(e *env.Env, shared *Shared) (Place, error) {
 	return At(location, shared), err
 }
 
+// Named returns the place that somebody in the current directory names for the states of a stack.
+func Named(location string, e *env.Env, shared *Shared) (Place, error) {
+	read, err := e.Settings()
+	if err != nil {
+		return Place{}, err
+	}
+	location, err = withKey(location, e, read.Name)
+	return At(location, shared), err
+}
+
 // String describes the place, without credentials.
 func (p Place) String() string { return statestore.Shown(p.location) }
 
@@ -74,6 +84,14 @@ func (p Place) File() string {
 		return ""
 	}
 	return path
+}
+
+// Same reports whether two are the same place, as far as their texts say it.
+func (p Place) Same(other Place) bool {
+	if path := p.File(); path != "" {
+		return other.File() != "" && env.Absolute(path) == env.Absolute(other.File())
+	}
+	return p.String() == other.String()
 }
 
 // ReadOnly reports whether the states are in a file that this user cannot write.
