@@ -32,7 +32,7 @@ help:
 	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some, DIFFERENTIALTIME=10m for random modules'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
-	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left'
+	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left; STORE=postgres with the states in a database'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
@@ -137,9 +137,10 @@ damage:
 	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore ./stackruntime/stackplan
 
 KILLS ?= 500
+STORE ?= sqlite
 soak: export CAIRN_TEST_SEED ?= random
 soak:
-	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS)
+	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS) -store=$(STORE)
 
 # A process under the race detector usually waits for a second before it ends, in case another
 # goroutine is about to race: with some hundred short commands and providers, that is most of the time

@@ -32,6 +32,8 @@ type lifeOptions struct {
 	config  string // path
 	sum     *tally
 	cuts    bool // of the power, rather than kills
+
+	database *database // that has the states; nil if they are in files
 }
 
 // life is a stack and its user.
@@ -140,6 +142,11 @@ func (l *life) run(command string, disturb func(run *running)) result {
 		args = append(args, "-accept-recovery")
 	}
 	done := l.exec(args, disturb)
+	for strings.Contains(done.stderr, "Error: State unreachable") { // A command does not wait for a server that it has not reached.
+		l.note("%s did not find the database", strings.Join(args, " "))
+		l.database.await()
+		done = l.exec(args, nil)
+	}
 	if done.code < 0 {
 		l.note("%s was killed", strings.Join(args, " "))
 		l.remember()
@@ -173,7 +180,8 @@ func (l *life) exec(args []string, disturb func(run *running)) result {
 	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Dir = l.dir
 	cmd.Env = append(os.Environ(), mainVariable+"=1", lifeVariable+"="+l.dir, "CHECKPOINT_DISABLE=1", "COLUMNS=1000",
-		"TF_CLI_CONFIG_FILE="+l.config, "CAIRN_ENGINE="+l.setting, "CAIRN_FAKE_STORE="+l.store.Dir)
+		"TF_CLI_CONFIG_FILE="+l.config, "CAIRN_ENGINE="+l.setting, "CAIRN_FAKE_STORE="+l.store.Dir,
+		"CAIRN_STATE="+l.database.location(l.engine.name, l.lifeOptions.seed))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second

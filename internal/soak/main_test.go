@@ -25,6 +25,7 @@ import (
 var (
 	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of another seed each")
 	cutsFlag  = flag.Int("cuts", 6, "cut the power so many times, in lives of another seed each")
+	storeFlag = flag.String("store", "sqlite", "keep the states in `sqlite|postgres`, whose server is killed, too")
 	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
 )
 
@@ -80,12 +81,13 @@ func (y *tally) String() string {
 
 func TestKills(t *testing.T) {
 	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
+	server := startDatabase(t)
 	for i := range modulesEngines {
 		engine := &modulesEngines[i]
 		t.Run(engine.name, func(t *testing.T) {
 			sum := &tally{}
 			sum.mu.left, sum.mu.counts = *killsFlag, map[string]int{}
-			opts := lifeOptions{engine: engine, setting: engine.setting(t), config: config, sum: sum}
+			opts := lifeOptions{engine: engine, setting: engine.setting(t), config: config, sum: sum, database: server}
 			if opts.seed = *seedFlag; opts.seed != 0 {
 				newLife(t, opts).live()
 				t.Log(sum)
