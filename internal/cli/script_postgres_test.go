@@ -5,6 +5,7 @@ package cli
 
 import (
 	"net"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -21,11 +22,18 @@ import (
 //   - postgres run: runs it again
 //   - postgres sql STATEMENTS: runs statements in the database
 func postgresCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
-	var server *postgrestest.Server // of the only script that uses it
+	var servers sync.Map // by the names of scripts
 	return func(ts *testscript.TestScript, _ bool, args []string) {
+		if args[0] == "start" {
+			servers.Store(ts.Name(), postgrestest.Start(t))
+		}
+		found, _ := servers.Load(ts.Name())
+		server, ok := found.(*postgrestest.Server)
+		if !ok {
+			ts.Fatalf("no server was started")
+		}
 		switch args[0] {
 		case "start":
-			server = postgrestest.Start(t)
 			host, port, err := net.SplitHostPort(server.Address())
 			ts.Check(err)
 			for name, value := range map[string]string{

@@ -127,7 +127,8 @@ const (
 
 	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen, lease_until
 		FROM cairn_lock WHERE deployment = $1`
-	insertLock = `INSERT INTO cairn_lock
+	selectLocked = `SELECT deployment FROM cairn_lock`
+	insertLock   = `INSERT INTO cairn_lock
 		(deployment, id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
 	deleteLock = `DELETE FROM cairn_lock WHERE deployment = $1 AND id = $2`

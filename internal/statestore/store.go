@@ -46,6 +46,9 @@ type Store interface {
 	// LockInfo returns the holder of the deployment's lock, nil if nobody holds it.
 	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
 
+	// Locks returns the holders of all locks, by the names of their deployments.
+	Locks(ctx context.Context) ([]LockInfo, error)
+
 	// Secret returns the secret that [Lock.Secret] has made, nil if it has not yet.
 	Secret(ctx context.Context, deployment string) ([]byte, error)
 
@@ -214,6 +217,25 @@ type LockInfo struct {
 	Expired bool
 
 	process processIdentity
+}
+
+// What is known about the process that holds a lock; see [LockInfo.Process].
+const (
+	ProcessRunning = "running" // on this machine
+	ProcessGone    = "gone"    // was on this machine
+	ProcessUnknown = "unknown" // perhaps on another one
+)
+
+// Process says what is known about the process that holds the lock, here and now.
+func (i *LockInfo) Process() string {
+	switch i.process.liveness() {
+	case livenessRunning:
+		return ProcessRunning
+	case livenessDead:
+		return ProcessGone
+	default:
+		return ProcessUnknown
+	}
 }
 
 // Changes returns the changes with which [Writer.Write] turns have into want.

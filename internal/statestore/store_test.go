@@ -514,6 +514,10 @@ func testLockExclusive(t *testing.T, location string) {
 		if diff := cmp.Diff(want, locked.Holder, ignored); diff != "" {
 			t.Errorf("holder (-want +got):\n%s", diff)
 		}
+		all, err2 := s.Locks(t.Context())
+		if diff := cmp.Diff([]LockInfo{want}, all, ignored); diff != "" || err2 != nil || all[0].Process() != ProcessRunning {
+			t.Errorf("locks (-want +got), error %v:\n%s", err2, diff)
+		}
 		if locked.Holder.Started.Before(before) || locked.Holder.Started.After(time.Now()) {
 			t.Errorf("holder started at %s", locked.Holder.Started)
 		}

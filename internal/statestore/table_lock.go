@@ -9,6 +9,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -206,6 +207,29 @@ func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow
 func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*LockInfo, error) {
 	d, err := s.lookUp(ctx, deployment)
 	return d.holder, err
+}
+
+// Locks implements [Store].
+func (s *tableStore) Locks(ctx context.Context) ([]LockInfo, error) {
+	var locks []LockInfo
+	err := s.read(ctx, func(tx *transaction) error {
+		names, err := readTexts(ctx, tx, selectLocked)
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			d, err := s.readDeployment(ctx, tx, name)
+			if err != nil {
+				return err
+			}
+			if d.holder != nil {
+				locks = append(locks, *d.holder)
+			}
+		}
+		return nil
+	})
+	return locks, err
 }
 
 // ForceUnlock implements [Store].

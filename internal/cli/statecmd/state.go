@@ -27,7 +27,7 @@ func Command() *session.Command {
 		Example: "cairn state list\ncairn state history",
 		Commands: []*session.Command{
 			listCommand(), showCommand(), pullCommand(), pushCommand(), moveCommand(), removeCommand(),
-			historyCommand(), rollbackCommand(), exportCommand(), importCommand(), unlockCommand(), whereCommand(), migrateCommand(),
+			historyCommand(), rollbackCommand(), exportCommand(), importCommand(), unlockCommand(), locksCommand(), whereCommand(), migrateCommand(),
 		},
 	}
 }

@@ -1,0 +1,104 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statecmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
+	"github.com/cairnstacks/cairn/internal/safetext"
+	"github.com/cairnstacks/cairn/internal/statestore"
+)
+
+// locksDocument is the form of locks for other programs.
+type locksDocument struct {
+	FormatVersion string      `json:"format_version"`
+	Locks         []lockEntry `json:"locks"`
+}
+
+type lockEntry struct {
+	ID         string     `json:"id"`
+	Deployment string     `json:"deployment"`
+	Operation  string     `json:"operation"`
+	Owner      string     `json:"owner"`
+	Host       string     `json:"host"`
+	PID        int        `json:"pid"`
+	Process    string     `json:"process"` // running, gone or unknown
+	Started    time.Time  `json:"started"`
+	LastWrite  time.Time  `json:"last_write"`
+	LeaseUntil *time.Time `json:"lease_until"` // null where locks have no leases
+}
+
+func locksCommand() *session.Command {
+	return &session.Command{
+		Name:    "locks",
+		Summary: "Lists who has locked the states of the stack's deployments, since when and until when.",
+		Long: `
+The process of a lock is running or gone if it is one of this machine, and otherwise unknown. The lock of one that is gone is
+taken over by the next command; so is one whose lease has ended, where locks have leases.`,
+		Example: "cairn state locks",
+		Flags: func(f *session.Flags) {
+			session.JSONFlag(f, "write a JSON document")
+			session.StateFlag(f)
+		},
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			s.ReportDocuments()
+			store, err := s.Stack().States().Store(ctx)
+			if err != nil {
+				return 0, err
+			}
+			locks, err := store.Locks(ctx)
+			if err != nil {
+				return 0, err
+			}
+			if s.Options.JSON {
+				return cmdline.ExitOK, writeLocksDocument(s, locks)
+			}
+			return cmdline.ExitOK, listLocks(s, locks)
+		},
+	}
+}
+
+func writeLocksDocument(s *session.Session, locks []statestore.LockInfo) error {
+	doc := locksDocument{FormatVersion: document.FormatVersion, Locks: []lockEntry{}}
+	for _, l := range locks {
+		entry := lockEntry{l.ID, l.Deployment, l.Operation, l.Owner, l.Host, l.PID, l.Process(), l.Started.UTC(), l.Seen.UTC(), nil}
+		if !l.Until.IsZero() {
+			until := l.Until.UTC()
+			entry.LeaseUntil = &until
+		}
+		doc.Locks = append(doc.Locks, entry)
+	}
+	return document.WriteDocument(s.Streams.Out, doc, true)
+}
+
+func listLocks(s *session.Session, locks []statestore.LockInfo) error {
+	if len(locks) == 0 {
+		s.Note("No state is locked.\n")
+		return nil
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DEPLOYMENT\tOPERATION\tBY\tPROCESS\tSINCE\tLAST WRITE\tLEASE UNTIL\tID")
+	for _, l := range locks {
+		until := "-"
+		if !l.Until.IsZero() {
+			until = l.Until.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s@%s\t%d %s\t%s\t%s\t%s\t%s\n", safetext.Name(l.Deployment), safetext.Name(l.Operation),
+			safetext.Name(l.Owner), safetext.Name(l.Host), l.PID, l.Process(),
+			l.Started.Local().Format(time.DateTime), l.Seen.Local().Format(time.DateTime), until, l.ID)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	s.Print("%s", b.String())
+	return nil
+}
