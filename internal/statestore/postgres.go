@@ -370,7 +370,7 @@ func (s *postgresStore) checkOnce(ctx context.Context, tx *transaction) error {
 	}
 	check := func(tx *transaction) error { return s.checkAll(ctx, tx) }
 	var err error
-	if tx.executor.(*postgresTransaction).writes { //nolint:errcheck // All are.
+	if tx.executor.(*postgresTransaction).writes {
 		err = s.read(ctx, check) // for each statement that writes may see another version of the tables
 	} else {
 		err = check(tx)

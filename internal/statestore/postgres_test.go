@@ -138,7 +138,7 @@ func testPostgresDamage(t *testing.T, server *postgrestest.Server) {
 func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 	location := newSchema(server)
 	mine, other := openStore(t, location), openStore(t, location)
-	lock := mustLock(t, mine, "default").(*tableLock) //nolint:errcheck // which all are
+	lock := mustLock(t, mine, "default").(*tableLock)
 	w := mustBegin(t, lock, Base{})
 	_, schema, err := cutSchema(location)
 	if err != nil {
@@ -192,7 +192,7 @@ func moveElsewhere(t *testing.T, lock *tableLock) {
 
 func testLeaseRenewed(t *testing.T, server *postgrestest.Server) {
 	s := openStore(t, newSchema(server))
-	lock := mustLock(t, s, "default").(*tableLock) //nolint:errcheck // which all are
+	lock := mustLock(t, s, "default").(*tableLock)
 	first, err := s.LockInfo(t.Context(), "default")
 	if err != nil {
 		t.Fatal(err)
@@ -311,8 +311,8 @@ func (p *cuttingProxy) serve(client net.Conn, to string) {
 	var requests sync.WaitGroup
 	defer requests.Wait()
 	requests.Go(func() {
-		_, _ = io.Copy(server, client) //nolint:errcheck // as above
-		_ = server.Close()             //nolint:errcheck // as above
+		_, _ = io.Copy(server, client)
+		_ = server.Close()
 	})
 	buffer := make([]byte, 64)
 	for {
@@ -320,11 +320,11 @@ func (p *cuttingProxy) serve(client net.Conn, to string) {
 		if left := p.cutAfter.Add(-int64(n)); left < 0 {
 			p.cutAfter.Store(uncut)
 			p.cuts.Add(1)
-			_ = client.Close() //nolint:errcheck // as above
+			_ = client.Close()
 			return
 		}
 		if _, writeErr := client.Write(buffer[:n]); err != nil || writeErr != nil {
-			_ = client.Close() //nolint:errcheck // as above
+			_ = client.Close()
 			return
 		}
 	}
@@ -366,13 +366,13 @@ func TestPostgresServerStops(t *testing.T) {
 func TestPostgresServerGone(t *testing.T) {
 	server := postgrestest.Start(t)
 	s := openStore(t, newSchema(server))
-	s.(*postgresStore).patience = time.Second //nolint:errcheck // which it is
+	s.(*postgresStore).patience = time.Second
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, Base{})
 	server.Stop(t, syscall.SIGKILL)
 	err := w.Write(t.Context(), map[string][]byte{"a": []byte("1")})
 	wantStoreError(t, err, ProblemUnreachable)
-	s.(*postgresStore).patience = time.Hour //nolint:errcheck // as above
+	s.(*postgresStore).patience = time.Hour
 	testenv.Within(t, "the next call fails at once", func() {
 		wantStoreError(t, w.Write(t.Context(), map[string][]byte{"a": []byte("1")}), ProblemUnreachable)
 	})

@@ -102,14 +102,14 @@ func (p Place) ReadOnly() bool {
 }
 
 // Open returns the store. The caller closes it.
-func (p Place) Open(ctx context.Context) (statestore.Store, error) {
-	return p.open(ctx, statestore.Options{})
+func (p Place) Open(_ context.Context) (statestore.Store, error) {
+	return p.open(statestore.Options{})
 }
 
 // Peek reads the state of a deployment. It takes no lock, starts no process, and leaves no trace on
 // the disk. A state that is being written to it may not be able to read.
 func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapshot, error) {
-	store, err := p.open(ctx, statestore.Options{Traceless: true})
+	store, err := p.open(statestore.Options{Traceless: true})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 	return snapshot, errors.Join(err, store.Close())
 }
 
-func (p Place) open(ctx context.Context, opts statestore.Options) (statestore.Store, error) {
+func (p Place) open(opts statestore.Options) (statestore.Store, error) {
 	if p.shared != nil && !opts.Traceless {
 		opts.Shared = &p.shared.stores
 	}

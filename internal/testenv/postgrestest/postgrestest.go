@@ -94,8 +94,8 @@ func freePort(t testing.TB) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()                     //nolint:errcheck // which is what it is for
-	return listener.Addr().(*net.TCPAddr).Port //nolint:errcheck // of TCP
+	defer listener.Close() //nolint:errcheck // which is what it is for
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 func (s *Server) command(ctx context.Context, program string, args ...string) *exec.Cmd {
