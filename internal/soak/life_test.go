@@ -142,11 +142,6 @@ func (l *life) run(command string, disturb func(run *running)) result {
 		args = append(args, "-accept-recovery")
 	}
 	done := l.exec(args, disturb)
-	for strings.Contains(done.stderr, "Error: State unreachable") { // A command does not wait for a server that it has not reached.
-		l.note("%s did not find the database", strings.Join(args, " "))
-		l.database.await()
-		done = l.exec(args, nil)
-	}
 	if done.code < 0 {
 		l.note("%s was killed", strings.Join(args, " "))
 		l.remember()
@@ -170,7 +165,19 @@ type running struct {
 	ended chan struct{}
 }
 
+// exec runs a command, again if it did not find the database: it does not wait for a server that it
+// has not reached.
 func (l *life) exec(args []string, disturb func(run *running)) result {
+	done := l.execOnce(args, disturb)
+	for strings.Contains(done.stderr, "Error: State unreachable") {
+		l.note("%s did not find the database", strings.Join(args, " "))
+		l.database.await()
+		done = l.execOnce(args, nil)
+	}
+	return done
+}
+
+func (l *life) execOnce(args []string, disturb func(run *running)) result {
 	self, err := os.Executable()
 	if err != nil {
 		l.Fatal(err)
