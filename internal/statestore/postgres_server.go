@@ -38,6 +38,7 @@ const (
 	idleConnections  = 2
 	connectionIdle   = time.Minute
 	connectingTime   = 10 * time.Second
+	peekingTime      = 2 * time.Second // of connections for somebody who only peeks
 	keepAliveIdle    = 15 * time.Second
 	keepAliveCount   = 3
 	keepAlivePause   = 5 * time.Second
