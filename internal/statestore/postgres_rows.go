@@ -10,8 +10,9 @@ import (
 	"slices"
 )
 
-// Statements about many records at a time. Their keys are in arrays; each is found by the index of
-// hashes.
+// Statements about many records at a time. Their keys are in arrays; each row is found by all
+// columns of the unique index with the hashes of keys: with fewer, a server that has no statistics
+// of the table yet reads all records of the deployment.
 const (
 	// Values are compared by their hashes, which need not be sent in full.
 	selectNewestOfMany = `SELECT k.state_key, r.valid_from, r.valid_to, r.checksum, LENGTH(r.value), sha256(r.value)
@@ -20,8 +21,8 @@ const (
 			SELECT * FROM cairn_record
 			WHERE deployment = $1 AND sha256(state_key) = sha256(k.state_key) AND state_key = k.state_key
 			ORDER BY valid_from DESC LIMIT 1) r`
-	endRecords = `UPDATE cairn_record r SET valid_to = $3 FROM UNNEST($2::BYTEA[]) AS k (state_key)
-		WHERE r.deployment = $1 AND sha256(r.state_key) = sha256(k.state_key) AND r.state_key = k.state_key AND r.valid_to IS NULL`
+	endRecords = `UPDATE cairn_record r SET valid_to = $3 FROM UNNEST($2::BYTEA[], $4::BIGINT[]) AS k (state_key, valid_from)
+		WHERE r.deployment = $1 AND sha256(r.state_key) = sha256(k.state_key) AND r.state_key = k.state_key AND r.valid_from = k.valid_from`
 	removeRecords = `DELETE FROM cairn_record r USING UNNEST($2::BYTEA[]) AS k (state_key)
 		WHERE r.deployment = $1 AND sha256(r.state_key) = sha256(k.state_key) AND r.state_key = k.state_key AND r.valid_from = $3`
 	replaceRecords = `UPDATE cairn_record r SET checksum = k.checksum, value = k.value
@@ -71,7 +72,12 @@ func (s *postgresStore) changeRows(ctx context.Context, tx *transaction, deploym
 		return err
 	}
 	for some := range slices.Chunk(rows.end, mostRows) {
-		if err := change(endRecords, deployment, some, serial); err != nil {
+		var keys [][]byte
+		var froms []int64
+		for _, value := range some {
+			keys, froms = append(keys, value.key), append(froms, value.from)
+		}
+		if err := change(endRecords, deployment, keys, serial, froms); err != nil {
 			return err
 		}
 	}

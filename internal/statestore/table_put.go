@@ -15,10 +15,16 @@ import (
 // record has one of them, but for an old value that ends where a new one begins. The databases make
 // them in this order: no two values of a record are current at a time.
 type rowChanges struct {
-	end     [][]byte // keys of values that were current before the serial
+	end     []ending // of values that were current before the serial
 	remove  [][]byte // keys of values that the serial has written
 	replace []*record
 	insert  []*record
+}
+
+// ending is the end of a value, which is identified by its key and the serial that it is from.
+type ending struct {
+	key  []byte
+	from int64
 }
 
 // newest is the value of a record that is valid last, or was; others were ended before it was
@@ -97,7 +103,7 @@ func (w *tableWriter) change(
 
 	case old.from < serial:
 		v.Changed++
-		rows.end = append(rows.end, r.key)
+		rows.end = append(rows.end, ending{r.key, old.from})
 		if value != nil {
 			rows.insert = append(rows.insert, r)
 		}
@@ -148,14 +154,14 @@ func newestOfEach(
 
 // changeEachRow is [database.changeRows] by a statement for each change.
 func changeEachRow(ctx context.Context, tx *transaction, deployment string, serial int64, rows *rowChanges) error {
-	for _, keys := range []struct {
-		statement string
-		keys      [][]byte
-	}{{endRecord, rows.end}, {removeRecord, rows.remove}} {
-		for _, key := range keys.keys {
-			if _, err := tx.ExecContext(ctx, keys.statement, deployment, key, serial); err != nil {
-				return err
-			}
+	for _, value := range rows.end {
+		if _, err := tx.ExecContext(ctx, endRecord, deployment, value.key, serial); err != nil {
+			return err
+		}
+	}
+	for _, key := range rows.remove {
+		if _, err := tx.ExecContext(ctx, removeRecord, deployment, key, serial); err != nil {
+			return err
 		}
 	}
 	for _, values := range []struct {
