@@ -169,7 +169,7 @@ type running struct {
 // has not reached.
 func (l *life) exec(args []string, disturb func(run *running)) result {
 	done := l.execOnce(args, disturb)
-	for strings.Contains(done.stderr, "Error: State unreachable") {
+	for strings.Contains(done.stderr+done.stdout, "State unreachable") {
 		l.note("%s did not find the database", strings.Join(args, " "))
 		l.database.await()
 		done = l.execOnce(args, nil)
