@@ -213,6 +213,7 @@ func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*LockInfo
 func (s *tableStore) Locks(ctx context.Context) ([]LockInfo, error) {
 	var locks []LockInfo
 	err := s.read(ctx, func(tx *transaction) error {
+		locks = nil
 		names, err := readTexts(ctx, tx, selectLocked)
 		if err != nil {
 			return err

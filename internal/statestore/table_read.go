@@ -15,8 +15,9 @@ import (
 
 // Read implements [Store].
 func (s *tableStore) Read(ctx context.Context, deployment string) (*Snapshot, error) {
-	snapshot := &Snapshot{Records: map[string][]byte{}}
+	snapshot := emptySnapshot()
 	err := s.read(ctx, func(tx *transaction) error {
+		snapshot = emptySnapshot()
 		d, err := s.readDeployment(ctx, tx, deployment)
 		if err != nil || d.base.Serial == 0 {
 			return err
@@ -31,9 +32,10 @@ func (s *tableStore) Read(ctx context.Context, deployment string) (*Snapshot, er
 
 // ReadSerial implements [Store].
 func (s *tableStore) ReadSerial(ctx context.Context, deployment string, serial int64) (*Snapshot, error) {
-	snapshot := &Snapshot{Records: map[string][]byte{}}
+	snapshot := emptySnapshot()
 	var newest int64
 	err := s.read(ctx, func(tx *transaction) error {
+		snapshot = emptySnapshot()
 		d, err := s.readDeployment(ctx, tx, deployment)
 		if err != nil {
 			return err
@@ -56,6 +58,8 @@ func (s *tableStore) ReadSerial(ctx context.Context, deployment string, serial i
 	}
 	return snapshot, nil
 }
+
+func emptySnapshot() *Snapshot { return &Snapshot{Records: map[string][]byte{}} }
 
 // snapshotQuery finds the records of one serial.
 type snapshotQuery struct {
@@ -93,6 +97,7 @@ func (s *tableStore) readSnapshot(ctx context.Context, tx *transaction, q snapsh
 func (s *tableStore) Deployments(ctx context.Context) ([]string, error) {
 	var found []string
 	err := s.read(ctx, func(tx *transaction) error {
+		found = nil
 		names, err := readDeployments(ctx, tx)
 		if err != nil {
 			return err
@@ -141,6 +146,7 @@ func readNewest(ctx context.Context, tx *transaction) (map[string]Newest, error)
 func (s *tableStore) History(ctx context.Context, deployment string) ([]Version, error) {
 	var history []Version
 	err := s.read(ctx, func(tx *transaction) error {
+		history = nil
 		d, err := s.readDeployment(ctx, tx, deployment)
 		if err != nil {
 			return err

@@ -24,7 +24,7 @@ type database interface {
 	create(ctx context.Context) error
 
 	// read runs a function in a transaction that sees one version of the tables. Where there are none,
-	// it is not called.
+	// it is not called; where the connection is lost, it is called again, and begins anew.
 	read(ctx context.Context, fn func(*transaction) error) error
 
 	// write runs a function in a transaction that no other writer overlaps. It does not stop when ctx
