@@ -325,7 +325,7 @@ func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context
 	}
 	ctx = context.WithoutCancel(ctx)
 	// Who changes the version waits for this transaction, and then it is seen by all others.
-	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + selectSchema + ` FOR SHARE`
+	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + durably + `; ` + selectSchema + ` FOR SHARE`
 	return s.patiently(ctx, func(again bool) (bool, error) {
 		begun := false
 		maybeCommitted, err := s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
@@ -344,6 +344,10 @@ func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context
 		return maybeCommitted, err
 	})
 }
+
+// durably has a commit wait for the disk where the server is set up not to (rule S1). Other
+// settings, which may also wait for a standby, stay.
+const durably = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
 
 // beginning returns the statements that begin a transaction. Others wait for one that writes: it
 // ends by itself if this machine stops in the middle, and nobody waits for longer than that.

@@ -259,6 +259,21 @@ func testCutConnections(t *testing.T, server *postgrestest.Server) {
 	if err := w.Commit(t.Context()); err != nil {
 		t.Error(err)
 	}
+	for i := range 100 { // whatever was read before a cut is forgotten
+		proxy.cutAfter.Store(int64(i * 173 % 9000))
+		snapshot := mustRead(t, s, "default")
+		history, err := s.History(t.Context(), "default")
+		names, err2 := s.Deployments(t.Context())
+		locks, err3 := s.Locks(t.Context())
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		if len(snapshot.Records) != number || len(history) != 1 || len(names) != 1 || len(locks) != 1 {
+			t.Fatalf("read %d records, %d serials, %d deployments, %d locks; want %d and one of each",
+				len(snapshot.Records), len(history), len(names), len(locks), number)
+		}
+	}
+	proxy.cutAfter.Store(uncut)
 	mustUnlock(t, lock)
 	checkAllWritten(t, location, number)
 	if proxy.cuts.Load() < 20 {

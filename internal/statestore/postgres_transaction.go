@@ -7,6 +7,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,12 +55,11 @@ func (s *postgresStore) within(
 		abandon(ctx, conn)
 		return false, err
 	}
-	tx.queue(`COMMIT`)
-	err = tx.send(ctx)
-	if err != nil {
+	if err := tx.commit(ctx); err != nil {
 		abandon(ctx, conn)
+		return true, err
 	}
-	return true, err
+	return true, nil
 }
 
 // simply sends statements without parameters together. It returns the first column of the last row
@@ -132,12 +132,40 @@ func (t *postgresTransaction) QueryRowContext(ctx context.Context, query string,
 
 // send sends the statements that wait, and returns the first failure.
 func (t *postgresTransaction) send(ctx context.Context) error {
+	_, err := t.sendAll(ctx)
+	return err
+}
+
+// commit sends the statements that wait and commits. A transaction that has failed answers that it
+// was rolled back, which is no failure of the statement.
+func (t *postgresTransaction) commit(ctx context.Context) error {
+	t.queue(`COMMIT`)
+	answer, err := t.sendAll(ctx)
+	if err == nil && answer != "COMMIT" {
+		err = fmt.Errorf("the transaction was not committed: %s", answer)
+	}
+	return err
+}
+
+// sendAll is send. It returns the answer to the last statement.
+func (t *postgresTransaction) sendAll(ctx context.Context) (answer string, err error) {
 	if t.pending.Len() == 0 {
-		return nil
+		return "", nil
 	}
 	batch := t.pending
 	t.pending = &pgx.Batch{}
-	return raw(t.conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
+	err = raw(t.conn, func(c *pgx.Conn) error {
+		results := c.SendBatch(ctx, batch)
+		for range batch.Len() {
+			tag, err := results.Exec()
+			if err != nil {
+				return errors.Join(err, results.Close())
+			}
+			answer = tag.String()
+		}
+		return results.Close()
+	})
+	return answer, err
 }
 
 // pgxParseError is the error of pgx about a URL.
