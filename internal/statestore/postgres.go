@@ -32,6 +32,8 @@ type postgresStore struct {
 	// that is restarted.
 	patience time.Duration
 
+	away func(Outage) // see [Options]; never nil
+
 	queue  chan struct{} // held while writing, so that what waits goes in one transaction
 	server *postgresServer
 	closed chan struct{} // is closed with the store
@@ -56,6 +58,9 @@ const usualPatience = time.Minute
 func newPostgresStore(location string, opts Options) (*postgresStore, error) {
 	s := &postgresStore{shown: Shown(location), patience: usualPatience, queue: make(chan struct{}, 1)}
 	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
+	if s.away = opts.Away; s.away == nil {
+		s.away = func(Outage) {}
+	}
 	address, schema, err := cutSchema(location)
 	if err != nil {
 		return nil, s.unusableURL(err)

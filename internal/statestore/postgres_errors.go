@@ -99,6 +99,10 @@ func (s *postgresStore) patiently(ctx context.Context, attempt func(again bool) 
 			s.server.reached.Store(s.server.reached.Load() && !lost) // the next call need not wait as long in vain
 			return s.explain(ctx, err)
 		}
+		// A connection that was cut is replaced at once.
+		if lost && pause > firstPause && s.server.told.CompareAndSwap(false, true) {
+			s.away(Outage{Location: s.shown, AtMost: s.patience, Reason: connectionReason(err)})
+		}
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

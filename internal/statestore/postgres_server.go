@@ -23,6 +23,7 @@ type postgresServer struct {
 	reading, writing *sql.DB
 
 	reached      atomic.Bool  // and was not away since for longer than anybody waits
+	told         atomic.Bool  // that it is away, and it was not reached since
 	transactions atomic.Int64 // that wrote
 
 	shared  *Shared // nil if it is for one store alone

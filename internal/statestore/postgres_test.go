@@ -381,7 +381,8 @@ func TestPostgresServerStops(t *testing.T) {
 func TestPostgresServerGone(t *testing.T) {
 	server := postgrestest.Start(t)
 	s := openStore(t, newSchema(server))
-	s.(*postgresStore).patience = time.Second
+	var outages []Outage
+	s.(*postgresStore).patience, s.(*postgresStore).away = time.Second, func(o Outage) { outages = append(outages, o) }
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, Base{})
 	server.Stop(t, syscall.SIGKILL)
@@ -394,6 +395,9 @@ func TestPostgresServerGone(t *testing.T) {
 	server.Run(t)
 	mustWrite(t, w, map[string][]byte{"a": []byte("1")})
 	mustUnlock(t, lock)
+	if len(outages) != 1 || outages[0].AtMost != time.Second || !strings.Contains(fmt.Sprint(outages[0].Reason), "refused") {
+		t.Errorf("told of the outages %v, want one", outages)
+	}
 }
 
 func TestShown(t *testing.T) {

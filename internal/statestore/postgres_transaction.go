@@ -46,6 +46,7 @@ func (s *postgresStore) within(
 		return false, err
 	}
 	s.server.reached.Store(true)
+	s.server.told.Store(false)
 	tx := &postgresTransaction{conn: conn, found: found, pending: &pgx.Batch{}}
 	err = fn(tx)
 	if tx.failed != nil {

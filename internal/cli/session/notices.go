@@ -54,6 +54,8 @@ func (s *Session) notify(n notice.Notice) {
 		s.Note("%s\n", eventtext.Resuming(n.Done, n.Begun, n.Of))
 	case notice.WaitingForLock:
 		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
+	case notice.WaitingForState:
+		s.Note("Waiting at most %s for the state in %s, which cannot be reached (%s).\n", n.AtMost, n.Location, n.Reason)
 	case notice.LockTakenOver:
 		if n.From.Expired {
 			s.Note("The lock of %s (process %d on %s) was taken over: its lease ended at %s. That process, which began %q at %s, "+

@@ -39,6 +39,9 @@ type WaitingForLock struct {
 	Holder statestore.LockInfo
 }
 
+// WaitingForState says that the server with the states is away, and is waited for.
+type WaitingForState statestore.Outage
+
 // LockTakenOver says that the lock was left behind by a process that is gone, or did not renew it.
 type LockTakenOver struct{ From statestore.LockInfo }
 
@@ -89,6 +92,7 @@ func (Resuming) notice()             {}
 func (WaitingForApply) notice()      {}
 func (NewDeployment) notice()        {}
 func (WaitingForLock) notice()       {}
+func (WaitingForState) notice()      {}
 func (LockTakenOver) notice()        {}
 func (Working) notice()              {}
 func (EngineLog) notice()            {}

@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/access"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
@@ -42,10 +43,13 @@ type Shared struct {
 type Place struct {
 	location string // a path, or a URL
 	shared   *Shared
+	notify   notice.Func
 }
 
-// At returns the place at a location.
-func At(location string, shared *Shared) Place { return Place{location, shared} }
+// At returns the place at a location. Notify is told when it is waited for; it may be nil.
+func At(location string, shared *Shared, notify notice.Func) Place {
+	return Place{location, shared, notify}
+}
 
 // Of returns the place of the states of a stack.
 func Of(e *env.Env, shared *Shared) (Place, error) {
@@ -60,7 +64,7 @@ func Of(e *env.Env, shared *Shared) (Place, error) {
 		location = settings.PlaceState(named, e.FromEnviron)
 	}
 	location, err = withKey(location, e, read.Name)
-	return At(location, shared), err
+	return At(location, shared, e.Notify), err
 }
 
 // Named returns the place that somebody in the current directory names for the states of a stack.
@@ -70,7 +74,7 @@ func Named(location string, e *env.Env, shared *Shared) (Place, error) {
 		return Place{}, err
 	}
 	location, err = withKey(location, e, read.Name)
-	return At(location, shared), err
+	return At(location, shared, e.Notify), err
 }
 
 // String describes the place, without credentials.
@@ -121,6 +125,7 @@ func (p Place) open(opts statestore.Options) (statestore.Store, error) {
 	if p.shared != nil && !opts.Traceless {
 		opts.Shared = &p.shared.stores
 	}
+	opts.Away = func(outage statestore.Outage) { p.notify.Send(notice.WaitingForState(outage)) }
 	return statestore.Open(p.location, opts)
 }
 
