@@ -168,8 +168,12 @@ func (s *postgresStore) noPrivilege(cause error) error {
 }
 
 // connectionReason returns the reason why there is no connection, without the address, which the
-// location has already, and once: pgx tries again without TLS.
+// location has already. Where TLS is not demanded, pgx has tried it and then gone without; the
+// second reason counts.
 func connectionReason(err error) error {
+	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return errors.New(answer.Message)
+	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return errors.New("there is no host " + dns.Name + ": " + dns.Err)
 	}
@@ -177,7 +181,8 @@ func connectionReason(err error) error {
 		return failed.Err
 	}
 	if failed, ok := errors.AsType[*pgconn.ConnectError](err); ok && failed.Unwrap() != nil {
-		reason, _, _ := strings.Cut(failed.Unwrap().Error(), "\n")
+		reasons := strings.Split(failed.Unwrap().Error(), "\n")
+		reason := reasons[len(reasons)-1]
 		if _, after, found := strings.Cut(reason, "): "); found {
 			reason = after
 		}
