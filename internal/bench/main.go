@@ -41,6 +41,7 @@ type options struct {
 	largeRounds int
 	update      string
 	mirror      string
+	database    string
 	machine     string // conditions of the results, as they were before all of them
 }
 
@@ -49,16 +50,17 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&opts.engine, "engine", os.Getenv("CAIRN_ENGINE"), "the engine's binary; by default tofu or terraform from PATH")
 	flags.StringVar(&opts.cairn, "cairn", "", "the cairn program; without it only the library is compared with the engine")
-	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine", "native", "providers", "ordering" or "rpc": measure this part only`)
+	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine", "native", "providers", "ordering", "rpc" or "stores": measure this part only`)
 	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
 	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
 	flags.StringVar(&opts.mirror, "mirror", "",
 		"a `directory` that is a filesystem mirror with the provider hashicorp/aws, for modules with that")
+	flags.StringVar(&opts.database, "database", "", "the `URL` of a PostgreSQL database for the part stores, which is measured only with it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if parts := []string{"", "evaluator", "engine", "native", "providers", "ordering", "rpc"}; !slices.Contains(parts, opts.only) {
+	if parts := []string{"", "evaluator", "engine", "native", "providers", "ordering", "rpc", "stores"}; !slices.Contains(parts, opts.only) {
 		return fmt.Errorf("-only=%s is not one of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
 	found, err := toolchain.Search{Setting: opts.engine}.Find(ctx)
@@ -81,7 +83,7 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 
 	// The parts that compare plans of components share one place in the document.
-	if opts.only != "ordering" && opts.only != "rpc" {
+	if !slices.Contains([]string{"ordering", "rpc", "stores"}, opts.only) {
 		if err := measurePart(ctx, opts, "", dir, out, (*report).measureComponents); err != nil {
 			return err
 		}
@@ -92,7 +94,12 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 		}
 	}
 	if opts.only == "rpc" || opts.only == "" && opts.cairn != "" {
-		return measurePart(ctx, opts, "rpc", dir, out, (*report).measureRPC)
+		if err := measurePart(ctx, opts, "rpc", dir, out, (*report).measureRPC); err != nil {
+			return err
+		}
+	}
+	if opts.only == "stores" || opts.only == "" && opts.database != "" {
+		return measurePart(ctx, opts, "stores", dir, out, (*report).measureStores)
 	}
 	return nil
 }
