@@ -50,7 +50,8 @@ func (r *report) measureStores(ctx context.Context, opts options, dir string) er
 		}
 	}
 	r.section("States in a database", fmt.Sprintf("Wide stacks of the same modules, with the native engine. "+
-		"Medians of %d rounds (10 000 components: %d). The database is on the same machine. The last columns say how many times as long it takes as with a file.",
+		"Medians of %d rounds (10 000 components: %d). The database is on the same machine. "+
+		"The last columns say how many times as long it takes as with a file.",
 		opts.rounds, opts.largeRounds), table)
 	return nil
 }
