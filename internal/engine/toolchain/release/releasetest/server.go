@@ -86,6 +86,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reached := s.mu.hanging[name]
 	s.mu.Unlock()
 	if reached != nil {
+		w.Header().Set("Content-Type", "application/zip") // else the client may fail for that before the file is reached
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		reached()
