@@ -10,7 +10,7 @@ import "github.com/zclconf/go-cty/cty"
 //
 // Errors: [cty.PathError].
 func CheckFinite(value cty.Value) error {
-	if !hasNumbers(value.Type()) {
+	if !hasInfinite(value) {
 		return nil
 	}
 	bare, _ := value.UnmarkDeep()
@@ -20,4 +20,32 @@ func CheckFinite(value cty.Value) error {
 		}
 		return hasNumbers(part.Type()), nil
 	})
+}
+
+// hasInfinite reports whether there is such a number. Each value is looked through, and hardly any
+// has one: a walk with paths, of a copy without marks, is for those alone.
+func hasInfinite(value cty.Value) bool {
+	if value.IsMarked() {
+		value, _ = value.Unmark()
+	}
+	typ := value.Type()
+	switch {
+	case !hasNumbers(typ) || value.IsNull() || !value.IsKnown():
+		return false
+	case typ == cty.Number:
+		return value.AsBigFloat().IsInf()
+	case typ.IsObjectType():
+		for name := range typ.AttributeTypes() {
+			if hasInfinite(value.GetAttr(name)) {
+				return true
+			}
+		}
+		return false
+	}
+	for it := value.ElementIterator(); it.Next(); {
+		if _, element := it.Element(); hasInfinite(element) {
+			return true
+		}
+	}
+	return false
 }

@@ -109,7 +109,7 @@ func (f *finder) block(b *Block, object cty.Value, path cty.Path) {
 		case f.isBlock != nil && f.isBlock(nested.Block):
 			f.found = append(f.found, part{path.GetAttr(nested.Name), nested.Name, nested.Block.Deprecation})
 		case f.inBlock(nested.Block.known()):
-			f.each(nested.Nesting, object.GetAttr(nested.Name), path.GetAttr(nested.Name), func(element cty.Value, path cty.Path) {
+			f.each(nested.Nesting, object, path, nested.Name, func(element cty.Value, path cty.Path) {
 				f.block(nested.Block, element, path)
 			})
 		}
@@ -125,19 +125,21 @@ func (f *finder) attributes(attributes []*Attribute, object cty.Value, path cty.
 		case f.is(attr):
 			f.found = append(f.found, part{path.GetAttr(attr.Name), attr.Name, attr.Deprecation})
 		case f.inAttr(attr):
-			f.each(attr.Nested.Nesting, object.GetAttr(attr.Name), path.GetAttr(attr.Name), func(element cty.Value, path cty.Path) {
+			f.each(attr.Nested.Nesting, object, path, attr.Name, func(element cty.Value, path cty.Path) {
 				f.attributes(attr.Nested.Attributes, element, path)
 			})
 		}
 	}
 }
 
-// each calls do for the objects of a value. A set is found as a whole if something is found in one
-// of its elements.
-func (f *finder) each(nesting Nesting, value cty.Value, path cty.Path, do func(element cty.Value, path cty.Path)) {
+// each calls do for the objects of an attribute, which often is null. A set is found as a whole if
+// something is found in one of its elements.
+func (f *finder) each(nesting Nesting, object cty.Value, path cty.Path, name string, do func(element cty.Value, path cty.Path)) {
+	value := object.GetAttr(name)
 	if value.IsNull() || !value.IsKnown() {
 		return
 	}
+	path = path.GetAttr(name)
 	before := len(f.found)
 	switch nesting {
 	case Single, Group:
