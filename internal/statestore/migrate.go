@@ -22,7 +22,7 @@ type Migration struct {
 	Copied func(deployment string, version Version)
 }
 
-// Moved is what a migration has moved.
+// Moved counts the deployments and serials of a migration.
 type Moved struct {
 	Deployments, Serials int
 }
@@ -59,7 +59,7 @@ func (m *Migration) Run(ctx context.Context) (moved Moved, err error) {
 		return moved, ErrChanged
 	}
 	for _, name := range names {
-		serials, err := m.copy(ctx, name)
+		serials, err := m.copy(ctx, name, newest[name].Base)
 		if err != nil {
 			return moved, err
 		}
@@ -68,8 +68,9 @@ func (m *Migration) Run(ctx context.Context) (moved Moved, err error) {
 	return moved, m.From.MarkMoved(ctx, m.Location, newest)
 }
 
-// copy copies the serials of one deployment that are not there yet, and makes sure of all.
-func (m *Migration) copy(ctx context.Context, name string) (serials int, err error) {
+// copy copies the serials of one deployment that are not there yet, up to the newest, and makes
+// sure of all.
+func (m *Migration) copy(ctx context.Context, name string, newest Base) (serials int, err error) {
 	secret, err := m.From.Secret(ctx, name)
 	if err != nil {
 		return 0, err
@@ -87,7 +88,7 @@ func (m *Migration) copy(ctx context.Context, name string) (serials int, err err
 	if err != nil {
 		return 0, err
 	}
-	if err := m.checkCopied(ctx, name, history, there); err != nil {
+	if err := m.checkCopied(ctx, name, newest, history, there); err != nil {
 		return 0, err
 	}
 	before, err := m.From.ReadSerial(ctx, name, int64(len(there)))
@@ -117,20 +118,17 @@ func (m *Migration) copy(ctx context.Context, name string) (serials int, err err
 
 // checkCopied fails unless the serials that are there are a beginning of those that are to be
 // copied.
-func (m *Migration) checkCopied(ctx context.Context, name string, history, there []Version) error {
+func (m *Migration) checkCopied(ctx context.Context, name string, newest Base, history, there []Version) error {
 	if len(there) == 0 {
 		return nil
 	}
-	from, err := m.From.Read(ctx, name)
+	copied, err := m.To.Newest(ctx)
 	if err != nil {
 		return err
 	}
-	to, err := m.To.Read(ctx, name)
-	if err != nil {
-		return err
-	}
-	if from.Lineage != to.Lineage || len(there) > len(history) || !slices.EqualFunc(there, history[:len(there)], Version.equal) {
-		return &StaleError{Location: m.Location, Deployment: name, Want: from.Base(), Have: to.Base()}
+	have := copied[name].Base
+	if have.Lineage != newest.Lineage || len(there) > len(history) || !slices.EqualFunc(there, history[:len(there)], Version.equal) {
+		return &StaleError{Location: m.Location, Deployment: name, Want: newest, Have: have}
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // postgresStore is a [Store] in one schema of a PostgreSQL database.
@@ -34,7 +35,7 @@ type postgresStore struct {
 
 	away func(Outage) // see [Options]; never nil
 
-	queue  chan struct{} // held while writing, so that what waits goes in one transaction
+	queue  chan struct{} // held while writing, so that changes that wait go in one transaction
 	server *postgresServer
 	closed chan struct{} // is closed with the store
 }
@@ -56,30 +57,27 @@ const usualPatience = time.Minute
 // newPostgresStore returns the store at a URL as of libpq, whose parameter schema names the schema
 // with the tables. Nothing is connected to yet.
 func newPostgresStore(location string, opts Options) (*postgresStore, error) {
-	s := &postgresStore{shown: Shown(location), patience: usualPatience, queue: make(chan struct{}, 1)}
+	s := &postgresStore{patience: usualPatience, queue: make(chan struct{}, 1)}
 	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
 	if s.away = opts.Away; s.away == nil {
 		s.away = func(Outage) {}
 	}
-	address, schema, err := cutSchema(location)
+	address, err := parsePostgres(location)
+	s.shown, s.schema = address.shown, address.schema
+	if err == nil && s.schema == "" {
+		err = errors.New("it names no schema")
+	}
 	if err != nil {
 		return nil, s.unusableURL(err)
 	}
-	if schema == "" {
-		return nil, s.unusableURL(errors.New("it names no schema"))
-	}
-	config, err := pgx.ParseConfig(address)
-	if err != nil {
-		return nil, s.unusableURL(redactedReason(err))
-	}
-	s.schema = schema
+	config := address.config
 	if opts.Traceless { // for whoever peeks, such as an editor, shows something else then
 		s.patience = 0
 		if config.ConnectTimeout == 0 {
 			config.ConnectTimeout = peekingTime
 		}
 	}
-	s.server = opts.Shared.server(address, config)
+	s.server = opts.Shared.server(address.server, config)
 	return s, nil
 }
 
@@ -90,19 +88,19 @@ func (s *postgresStore) unusableURL(cause error) error {
 
 // redactedReason is the reason why a URL cannot be parsed. The whole error of pgx has the URL.
 func redactedReason(err error) error {
-	if parse, ok := errors.AsType[*pgxParseError](err); ok {
+	if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		if reason := parse.Unwrap(); reason != nil {
 			return reason
 		}
 	}
-	return errors.New("it is no such URL")
+	return errors.New("it is not understood")
 }
 
 // cutSchema returns a location without its schema, and the schema.
 func cutSchema(location string) (address, schema string, err error) {
 	u, err := url.Parse(location)
 	if err != nil {
-		return "", "", errors.New("it is no URL") // the error would show the password
+		return "", "", errors.New("it is malformed") // the error would show the password
 	}
 	query := u.Query()
 	schema = query.Get(schemaParameter)
@@ -150,14 +148,29 @@ func Shown(location string) string {
 	if !IsPostgres(location) {
 		return location
 	}
+	address, _ := parsePostgres(location) //nolint:errcheck // What can be shown is there.
+	return address.shown
+}
+
+// postgresAddress is a parsed location in PostgreSQL.
+type postgresAddress struct {
+	shown  string // without credentials
+	schema string
+	server string // the location without the schema
+	config *pgx.ConnConfig
+}
+
+// parsePostgres parses a location. With an error, only the text to show is there.
+func parsePostgres(location string) (postgresAddress, error) {
 	scheme, _, _ := strings.Cut(location, "://")
-	address, schema, err := cutSchema(location)
+	unusable := postgresAddress{shown: scheme + "://…"}
+	server, schema, err := cutSchema(location)
 	if err != nil {
-		return scheme + "://…"
+		return unusable, err
 	}
-	config, err := pgx.ParseConfig(address)
+	config, err := pgx.ParseConfig(server)
 	if err != nil {
-		return scheme + "://…"
+		return unusable, redactedReason(err)
 	}
 	query := url.Values{}
 	shown := &url.URL{Scheme: scheme, Path: "/" + config.Database}
@@ -169,7 +182,7 @@ func Shown(location string) string {
 	if schema != "" {
 		query.Set(schemaParameter, schema)
 	}
-	return withQuery(shown, query)
+	return postgresAddress{withQuery(shown, query), schema, server, config}, nil
 }
 
 func (s *postgresStore) location() string { return s.shown }

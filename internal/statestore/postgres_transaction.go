@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -168,6 +167,3 @@ func (t *postgresTransaction) sendAll(ctx context.Context) (answer string, err e
 	})
 	return answer, err
 }
-
-// pgxParseError is the error of pgx about a URL.
-type pgxParseError = pgconn.ParseConfigError

@@ -21,7 +21,7 @@ func (r rereading) read(ctx context.Context, fn func(*transaction) error) error 
 	})
 }
 
-// What was read before the connection was lost is read again, and is not there twice.
+// Rows that were read before the connection was lost are read again, and are not there twice.
 func TestReadAgain(t *testing.T) {
 	file := newSQLiteStore(t.TempDir() + "/cairn.state.db")
 	t.Cleanup(func() {

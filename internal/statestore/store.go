@@ -219,14 +219,14 @@ type LockInfo struct {
 	process processIdentity
 }
 
-// What is known about the process that holds a lock; see [LockInfo.Process].
+// The results of [LockInfo.Process].
 const (
 	ProcessRunning = "running" // on this machine
 	ProcessGone    = "gone"    // was on this machine
 	ProcessUnknown = "unknown" // perhaps on another one
 )
 
-// Process says what is known about the process that holds the lock, here and now.
+// Process reports whether the process that holds the lock runs, as far as this one can tell.
 func (i *LockInfo) Process() string {
 	switch i.process.liveness() {
 	case livenessRunning:

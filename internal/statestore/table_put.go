@@ -73,7 +73,7 @@ func (w *tableWriter) put(ctx context.Context, tx *transaction, d *deploymentRow
 	return sealVersion(ctx, tx, d, v)
 }
 
-// change adds to rows what stores one record, or deletes it if value is nil, and counts the change
+// change adds to rows those of one record, which is deleted if value is nil, and counts the change
 // in v. Without an older value, newest is nil.
 func (w *tableWriter) change(
 	ctx context.Context, tx *transaction, v *versionRow, rows *rowChanges, key string, value []byte, old *newest,

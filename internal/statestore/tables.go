@@ -70,8 +70,8 @@ type transaction struct {
 	found   fileVersion // if it writes
 
 	// again reports whether the same function was called before, in a transaction of which nobody
-	// knows whether it was committed: the connection was lost at that moment. What it was to do may be
-	// done.
+	// knows whether it was committed: the connection was lost at that moment. Its changes may be
+	// there.
 	again bool
 }
 

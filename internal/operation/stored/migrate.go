@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
-// Migrated says what [States.Migrate] has moved, and where.
+// Migrated is the result of [States.Migrate].
 type Migrated struct {
 	statestore.Moved
 	To states.Place
@@ -66,7 +66,7 @@ func (s *States) Migrate(
 func migrationFailure(err error) error {
 	if stale, ok := errors.AsType[*statestore.StaleError](err); ok {
 		return failure.Error("Another state at the new place",
-			"The deployment %q has a state of its own in %s, at serial %d, which is no copy of this one. Nothing was moved. Name an empty place.",
+			"The deployment %q has a state of its own in %s, at serial %d, and not a copy of this one. Nothing was moved. Name an empty place.",
 			stale.Deployment, stale.Location, stale.Have.Serial)
 	}
 	if errors.Is(err, statestore.ErrChanged) {

@@ -94,7 +94,7 @@ func freePort(t testing.TB) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // which is what it is for
+	defer listener.Close() //nolint:errcheck // The port is wanted free.
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
