@@ -5,6 +5,8 @@ package bounds_test
 
 import (
 	"context"
+	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -187,5 +189,28 @@ func TestFunctionIsSuggested(t *testing.T) {
 				t.Fatalf("%s: got %v, want %s", source, diags, want)
 			}
 		}
+	}
+}
+
+func TestCheckFinite(t *testing.T) {
+	capsule := cty.CapsuleVal(cty.Capsule("reference", reflect.TypeFor[string]()), new("x"))
+	for name, value := range map[string]cty.Value{
+		"number": cty.Zero, "unknown": cty.UnknownVal(cty.Number), "dynamic": cty.DynamicVal,
+		"null": cty.NullVal(cty.List(cty.Number)), "capsule": capsule,
+		"parts": cty.TupleVal([]cty.Value{
+			cty.SetVal([]cty.Value{cty.Zero.Mark("x")}), cty.MapVal(map[string]cty.Value{"a": capsule}), cty.EmptyObjectVal,
+		}),
+	} {
+		if err := bounds.CheckFinite(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	infinite := cty.ObjectVal(map[string]cty.Value{
+		"capsule": capsule,
+		"numbers": cty.ListVal([]cty.Value{cty.Zero, cty.NegativeInfinity.Mark("x")}).Mark("y"),
+	})
+	want := cty.GetAttrPath("numbers").IndexInt(1)
+	if err, ok := errors.AsType[cty.PathError](bounds.CheckFinite(infinite)); !ok || !err.Path.Equals(want) {
+		t.Errorf("got %v, want the path %v", err, want)
 	}
 }

@@ -115,6 +115,9 @@ func hasNumbers(ty cty.Type) bool {
 		return ty == cty.Number
 	case ty.IsCollectionType():
 		return hasNumbers(ty.ElementType())
+	case ty.IsCapsuleType():
+		// A reference to a provider configuration is one.
+		return false
 	}
 	return true
 }
