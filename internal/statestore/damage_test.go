@@ -118,7 +118,7 @@ func differing[T any](what string, have, want T) string {
 	if reflect.DeepEqual(have, want) { // which takes a small part of the time of cmp
 		return ""
 	}
-	return fmt.Sprintf("%s (-want +got): %.2000s\n", what, cmp.Diff(want, have, cmp.AllowUnexported(LockInfo{}, processIdentity{})))
+	return fmt.Sprintf("%s (-want +got): %.2000s\n", what, cmp.Diff(want, have, cmp.AllowUnexported(LockInfo{}, ProcessIdentity{})))
 }
 
 // takeSubject reads the files of a state, and their truth.

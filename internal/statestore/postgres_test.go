@@ -180,9 +180,9 @@ func moveElsewhere(t *testing.T, lock *tableLock) {
 		if err != nil {
 			return err
 		}
-		d.holder.process.scope, d.holder.Host = "another machine", "elsewhere"
+		d.holder.Identity.Scope, d.holder.Host = "another machine", "elsewhere"
 		_, err = tx.ExecContext(ctx, `UPDATE cairn_lock SET process_scope = $2, host = $3 WHERE deployment = $1`,
-			d.name, d.holder.process.scope, d.holder.Host)
+			d.name, d.holder.Identity.Scope, d.holder.Host)
 		return errors.Join(err, sealDeployment(ctx, tx, d))
 	})
 	if err != nil {
@@ -197,8 +197,8 @@ func testLeaseRenewed(t *testing.T, server *postgrestest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if left := first.Until.Sub(first.Started); left < leaseTime/2 || left > 2*leaseTime {
-		t.Errorf("the lease lasts %s, want about %s", left, leaseTime)
+	if left := first.Until.Sub(first.Started); left < LeaseTime/2 || left > 2*LeaseTime {
+		t.Errorf("the lease lasts %s, want about %s", left, LeaseTime)
 	}
 	if err := lock.store.write(t.Context(), lock.renew); err != nil {
 		t.Fatal(err)

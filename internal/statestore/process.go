@@ -8,55 +8,53 @@ import (
 	"os/user"
 )
 
-// processIdentity distinguishes one process from every other, on this machine and
+// ProcessIdentity distinguishes one process from every other, on this machine and
 // elsewhere.
-type processIdentity struct {
-	// scope is equal for two processes if and only if they see the same
+type ProcessIdentity struct {
+	// Scope is equal for two processes if and only if they see the same
 	// process numbers and clocks: same boot of the same machine, same
 	// namespaces. Empty: unknown.
-	scope string
-	pid   int
-	start string // when it started, in the system's own terms; empty: unknown
+	Scope string
+	PID   int
+	Start string // when it started, in the system's own terms; empty: unknown
 }
 
-// liveness is the knowledge about whether another process runs.
-type liveness int
-
+// The results of [ProcessIdentity.Status].
 const (
-	livenessUnknown liveness = iota
-	livenessRunning
-	livenessDead // proved
+	ProcessRunning = "running" // on this machine
+	ProcessGone    = "gone"    // was on this machine
+	ProcessUnknown = "unknown" // perhaps on another one
 )
 
-// currentProcess returns the identity of this process.
-func currentProcess() processIdentity {
-	p := processIdentity{scope: processScope(), pid: os.Getpid()}
-	p.start, _ = processStart(p.pid)
+// CurrentProcess returns the identity of this process.
+func CurrentProcess() ProcessIdentity {
+	p := ProcessIdentity{Scope: processScope(), PID: os.Getpid()}
+	p.Start, _ = processStart(p.PID)
 	return p
 }
 
-// liveness reports whether p still runs, as far as this process can tell.
-func (p processIdentity) liveness() liveness {
-	if p.scope == "" || p.scope != processScope() {
-		return livenessUnknown
+// Status reports whether p still runs, as far as this process can tell.
+func (p ProcessIdentity) Status() string {
+	if p.Scope == "" || p.Scope != processScope() {
+		return ProcessUnknown
 	}
-	if !processExists(p.pid) {
-		return livenessDead
+	if !processExists(p.PID) {
+		return ProcessGone
 	}
-	start, state := processStart(p.pid)
+	start, state := processStart(p.PID)
 	switch {
-	case state == livenessDead: // ended, its parent has not noticed yet
-		return livenessDead
-	case start == "" || p.start == "":
-		return livenessUnknown
-	case start != p.start: // the number was given to another process
-		return livenessDead
+	case state == ProcessGone: // ended, its parent has not noticed yet
+		return ProcessGone
+	case start == "" || p.Start == "":
+		return ProcessUnknown
+	case start != p.Start: // the number was given to another process
+		return ProcessGone
 	}
-	return livenessRunning
+	return ProcessRunning
 }
 
-// currentOwner returns the name of the user this process runs as.
-func currentOwner() string {
+// CurrentOwner returns the name of the user this process runs as.
+func CurrentOwner() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username
 	}
@@ -68,7 +66,8 @@ func currentOwner() string {
 	return "unknown user"
 }
 
-func currentHost() string {
+// CurrentHost returns the name of this machine.
+func CurrentHost() string {
 	if name, err := os.Hostname(); err == nil && name != "" {
 		return name
 	}

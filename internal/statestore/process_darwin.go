@@ -26,16 +26,16 @@ func processExists(pid int) bool {
 
 // processStart returns when a process started, and whether it is still more
 // than an entry in the process table.
-func processStart(pid int) (string, liveness) {
+func processStart(pid int) (string, string) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || int(info.Proc.P_pid) != pid {
-		return "", livenessUnknown
+		return "", ProcessUnknown
 	}
 	t := info.Proc.P_starttime
 	start := strconv.FormatInt(t.Sec, 10) + "." + strconv.FormatInt(int64(t.Usec), 10)
 	const zombie = 5 // SZOMB of sys/proc.h
 	if info.Proc.P_stat == zombie {
-		return start, livenessDead
+		return start, ProcessGone
 	}
-	return start, livenessRunning
+	return start, ProcessRunning
 }

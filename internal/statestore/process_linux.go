@@ -43,10 +43,10 @@ func processExists(pid int) bool {
 
 // processStart returns when a process started, in clock ticks since boot, and
 // whether it is still more than an entry in the process table.
-func processStart(pid int) (string, liveness) {
+func processStart(pid int) (string, string) {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return "", livenessUnknown
+		return "", ProcessUnknown
 	}
 	// The second field is the program's name in parentheses, which may
 	// itself hold spaces and parentheses. State and start time are fields 3
@@ -54,10 +54,10 @@ func processStart(pid int) (string, liveness) {
 	i := bytes.LastIndexByte(stat, ')')
 	fields := strings.Fields(string(stat[i+1:]))
 	if i < 0 || len(fields) < 20 {
-		return "", livenessUnknown
+		return "", ProcessUnknown
 	}
 	if state := fields[0]; state == "Z" || state == "X" {
-		return fields[19], livenessDead
+		return fields[19], ProcessGone
 	}
-	return fields[19], livenessRunning
+	return fields[19], ProcessRunning
 }

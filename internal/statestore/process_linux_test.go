@@ -10,30 +10,30 @@ import (
 )
 
 func TestProcessIdentity(t *testing.T) {
-	me := currentProcess()
-	if me.scope == "" || me.start == "" {
+	me := CurrentProcess()
+	if me.Scope == "" || me.Start == "" {
 		t.Skipf("SKIPPED: /proc does not say: %+v", me)
 	}
-	with := func(change func(*processIdentity)) processIdentity {
+	with := func(change func(*ProcessIdentity)) ProcessIdentity {
 		p := me
 		change(&p)
 		return p
 	}
 	for name, test := range map[string]struct {
-		process processIdentity
-		want    liveness
+		process ProcessIdentity
+		want    string
 	}{
-		"this process":      {me, livenessRunning},
-		"no process":        {with(func(p *processIdentity) { p.pid = 1 << 30 }), livenessDead},
-		"impossible number": {with(func(p *processIdentity) { p.pid = 0 }), livenessDead},
-		"another start":     {with(func(p *processIdentity) { p.start = "1" }), livenessDead},
-		"unknown start":     {with(func(p *processIdentity) { p.start = "" }), livenessUnknown},
-		"another machine":   {with(func(p *processIdentity) { p.scope += "x"; p.pid = 1 << 30 }), livenessUnknown},
-		"unknown machine":   {with(func(p *processIdentity) { p.scope = ""; p.pid = 1 << 30 }), livenessUnknown},
-		"nothing is known":  {processIdentity{}, livenessUnknown},
+		"this process":      {me, ProcessRunning},
+		"no process":        {with(func(p *ProcessIdentity) { p.PID = 1 << 30 }), ProcessGone},
+		"impossible number": {with(func(p *ProcessIdentity) { p.PID = 0 }), ProcessGone},
+		"another start":     {with(func(p *ProcessIdentity) { p.Start = "1" }), ProcessGone},
+		"unknown start":     {with(func(p *ProcessIdentity) { p.Start = "" }), ProcessUnknown},
+		"another machine":   {with(func(p *ProcessIdentity) { p.Scope += "x"; p.PID = 1 << 30 }), ProcessUnknown},
+		"unknown machine":   {with(func(p *ProcessIdentity) { p.Scope = ""; p.PID = 1 << 30 }), ProcessUnknown},
+		"nothing is known":  {ProcessIdentity{}, ProcessUnknown},
 	} {
-		if got := test.process.liveness(); got != test.want {
-			t.Errorf("%s: liveness %d, want %d", name, got, test.want)
+		if got := test.process.Status(); got != test.want {
+			t.Errorf("%s: status %q, want %q", name, got, test.want)
 		}
 	}
 }
@@ -45,12 +45,12 @@ func TestZombieIsDead(t *testing.T) {
 	c.line(t)
 	pid := c.cmd.Process.Pid
 	start, _ := processStart(pid)
-	p := processIdentity{scope: processScope(), pid: pid, start: start}
-	if p.scope == "" || start == "" {
+	p := ProcessIdentity{Scope: processScope(), PID: pid, Start: start}
+	if p.Scope == "" || start == "" {
 		t.Skip("SKIPPED: /proc does not say")
 	}
-	if got := p.liveness(); got != livenessRunning {
-		t.Errorf("running child: liveness %d, want %d", got, livenessRunning)
+	if got := p.Status(); got != ProcessRunning {
+		t.Errorf("running child: status %q, want %q", got, ProcessRunning)
 	}
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestZombieIsDead(t *testing.T) {
 	if err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
 		t.Fatal(err)
 	}
-	if got := p.liveness(); got != livenessDead {
-		t.Errorf("ended child: liveness %d, want %d", got, livenessDead)
+	if got := p.Status(); got != ProcessGone {
+		t.Errorf("ended child: status %q, want %q", got, ProcessGone)
 	}
 }

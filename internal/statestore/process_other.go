@@ -11,4 +11,4 @@ func processScope() string { return "" }
 
 func processExists(int) bool { return true }
 
-func processStart(int) (string, liveness) { return "", livenessUnknown }
+func processStart(int) (string, string) { return "", ProcessUnknown }

@@ -225,7 +225,7 @@ func (s *sqliteStore) exists(context.Context) (bool, error) {
 		return false, s.fault(ProblemNotState, "is not a regular file", "give the path of a file", nil)
 	case !access.Readable(s.path):
 		return false, s.fault(ProblemAccess,
-			"may not be read by "+currentOwner(),
+			"may not be read by "+CurrentOwner(),
 			"run as its owner or give this user permission to read and write it", nil)
 	case info.Size() == 0:
 		return false, s.fault(ProblemNotState,

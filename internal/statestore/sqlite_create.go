@@ -41,12 +41,12 @@ func (s *sqliteStore) create(ctx context.Context) error {
 	}
 	if !access.Writable(directory) {
 		return s.fault(ProblemReadOnly,
-			"cannot be made: the directory "+directory+" is read-only for "+currentOwner(),
+			"cannot be made: the directory "+directory+" is read-only for "+CurrentOwner(),
 			"give this user write permission on the directory, or keep the state elsewhere", nil)
 	}
 
 	s.removeDrafts()
-	draft := filepath.Join(directory, s.draftPrefix()+currentProcess().draftSuffix())
+	draft := filepath.Join(directory, s.draftPrefix()+draftSuffix(CurrentProcess()))
 	err = s.initialise(ctx, draft)
 	if err == nil {
 		err = publish(draft, s.path)
@@ -65,21 +65,22 @@ func (s *sqliteStore) draftPrefix() string { return "." + filepath.Base(s.path) 
 const draftLifetime = time.Hour
 
 // draftSuffix returns a name that no other draft has, and that names the process that makes it.
-func (p processIdentity) draftSuffix() string {
-	return fmt.Sprintf("%d_%s_%x_%s", p.pid, p.start, uint64(digest(p.scope)), rand.Text()) //nolint:gosec // any bits will do
+func draftSuffix(p ProcessIdentity) string {
+	return fmt.Sprintf("%d_%s_%x_%s", p.PID, p.Start, uint64(digest(p.Scope)), rand.Text()) //nolint:gosec // any bits will do
 }
 
 // draftMaker returns the process that made a draft, as far as its name says.
-func draftMaker(suffix string) processIdentity {
-	var p processIdentity
+func draftMaker(suffix string) ProcessIdentity {
+	here := CurrentProcess()
 	fields := strings.Split(suffix, "_")
-	if len(fields) < 4 || fields[2] != fmt.Sprintf("%x", uint64(digest(processScope()))) { //nolint:gosec // as above
-		return p // of another machine or boot
+	if len(fields) < 4 || fields[2] != fmt.Sprintf("%x", uint64(digest(here.Scope))) { //nolint:gosec // as above
+		return ProcessIdentity{} // of another machine or boot
 	}
-	if pid, err := strconv.Atoi(fields[0]); err == nil {
-		p = processIdentity{scope: processScope(), pid: pid, start: fields[1]}
+	pid, err := strconv.Atoi(fields[0])
+	if err != nil {
+		return ProcessIdentity{}
 	}
-	return p
+	return ProcessIdentity{Scope: here.Scope, PID: pid, Start: fields[1]}
 }
 
 // removeDrafts removes the drafts of processes that were killed. Where it cannot be seen that they
@@ -97,7 +98,7 @@ func (s *sqliteStore) removeDrafts() {
 		if !isDraft || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if draftMaker(suffix).liveness() == livenessDead || time.Since(info.ModTime()) > draftLifetime {
+		if draftMaker(suffix).Status() == ProcessGone || time.Since(info.ModTime()) > draftLifetime {
 			_ = os.Remove(filepath.Join(directory, entry.Name())) //nolint:errcheck // the next one may succeed
 		}
 	}

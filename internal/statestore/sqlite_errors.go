@@ -99,10 +99,10 @@ func (s *sqliteStore) readOnly(cause error) error {
 	directory := filepath.Dir(s.path)
 	switch _, err := os.Stat(s.path); {
 	case err == nil && !access.Writable(s.path):
-		return s.fault(ProblemReadOnly, "can be read but not changed: the file is read-only for "+currentOwner(),
+		return s.fault(ProblemReadOnly, "can be read but not changed: the file is read-only for "+CurrentOwner(),
 			"run as its owner or give this user write permission on the file and its directory", cause)
 	case !access.Writable(directory):
-		return s.fault(ProblemReadOnly, "can be read but not changed: the directory "+directory+" is read-only for "+currentOwner()+
+		return s.fault(ProblemReadOnly, "can be read but not changed: the directory "+directory+" is read-only for "+CurrentOwner()+
 			", and SQLite keeps its log next to the file",
 			"give this user write permission on the directory, or keep the state elsewhere", cause)
 	}

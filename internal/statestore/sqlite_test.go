@@ -433,7 +433,7 @@ func alterLock(t *testing.T, path string, change func(*LockInfo)) {
 		}
 		change(d.holder)
 		_, err = tx.ExecContext(ctx, `UPDATE cairn_lock SET host = $1, pid = $2, process_scope = $3, process_start = $4`,
-			d.holder.Host, d.holder.PID, d.holder.process.scope, d.holder.process.start)
+			d.holder.Host, d.holder.PID, d.holder.Identity.Scope, d.holder.Identity.Start)
 		return errors.Join(err, sealDeployment(ctx, tx, d))
 	})
 	if err := errors.Join(err, s.Close()); err != nil {
@@ -444,10 +444,10 @@ func alterLock(t *testing.T, path string, change func(*LockInfo)) {
 // A lock whose holder this process cannot see is never taken over (rule S4).
 func TestLockOfUnseenHolder(t *testing.T) {
 	for name, change := range map[string]func(*LockInfo){
-		"another machine": func(i *LockInfo) { i.process.scope, i.Host = "linux another", "elsewhere" },
-		"another boot":    func(i *LockInfo) { i.process.scope = strings.Replace(i.process.scope, "linux ", "linux 0", 1) },
-		"unknown system":  func(i *LockInfo) { i.process.scope = "" },
-		"unknown start":   func(i *LockInfo) { i.process.start = "" },
+		"another machine": func(i *LockInfo) { i.Identity.Scope, i.Host = "linux another", "elsewhere" },
+		"another boot":    func(i *LockInfo) { i.Identity.Scope = strings.Replace(i.Identity.Scope, "linux ", "linux 0", 1) },
+		"unknown system":  func(i *LockInfo) { i.Identity.Scope = "" },
+		"unknown start":   func(i *LockInfo) { i.Identity.Start = "" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := newFile(t)
@@ -484,7 +484,7 @@ func TestLockOfReusedProcessNumber(t *testing.T) {
 	path := newFile(t)
 	s := openStore(t, path)
 	lock := mustLock(t, s, "default")
-	alterLock(t, path, func(i *LockInfo) { i.process.start = "1" })
+	alterLock(t, path, func(i *LockInfo) { i.Identity.Start = "1" })
 	if from := mustLock(t, s, "default").TakenFrom(); from == nil || from.ID != lock.ID() {
 		t.Errorf("taken from %+v, want lock %s", from, lock.ID())
 	}
@@ -527,16 +527,16 @@ func TestWriteCostIsConstant(t *testing.T) {
 func TestDraftsAreRemoved(t *testing.T) {
 	path := newFile(t)
 	directory := filepath.Dir(path)
-	me, dead := currentProcess(), currentProcess()
-	if me.scope == "" {
+	me, dead := CurrentProcess(), CurrentProcess()
+	if me.Scope == "" {
 		t.Skip("SKIPPED: this system cannot tell whether another process is dead")
 	}
-	dead.pid = 99999999
+	dead.PID = 99999999
 	prefix := filepath.Join(directory, newSQLiteStore(path).draftPrefix())
 	for name, stays := range map[string]bool{
-		prefix + dead.draftSuffix():                          false,
-		prefix + dead.draftSuffix() + "-journal":             false,
-		prefix + me.draftSuffix():                            true,
+		prefix + draftSuffix(dead):                           false,
+		prefix + draftSuffix(dead) + "-journal":              false,
+		prefix + draftSuffix(me):                             true,
 		prefix + "99999999_1_0_OFANOTHERMACHINE":             true,
 		prefix + "NAMEDASBEFORE":                             true,
 		filepath.Join(directory, ".other.db.new-99999999_x"): true,

@@ -6,7 +6,11 @@ package statestore
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Store keeps the states of the deployments of one stack.
@@ -186,58 +190,6 @@ func (v Version) Unfinished() bool {
 	return v.Serial > 0 && v.Finished.IsZero()
 }
 
-// LockRequest has the purpose and the holder of a lock.
-type LockRequest struct {
-	Operation string
-	Owner     string // the current user if empty
-
-	// Reserve keeps space back while the lock is held, where the disk may be full before all is saved:
-	// for operations with changes that can't be undone. Lock fails if there is not that much.
-	Reserve bool
-}
-
-// LockInfo describes the holder of a lock.
-type LockInfo struct {
-	ID         string
-	Deployment string
-	Operation  string
-	Owner      string // user
-	Host       string
-	PID        int
-	Started    time.Time
-	Seen       time.Time // last write, give or take a second, or Started
-	Epoch      int64     // grows with every lock of the deployment
-
-	// Until is when the lease of the lock ends if the holder does not renew it, by the clock of the
-	// store; zero where locks have none.
-	Until time.Time
-
-	// Expired is set in the result of [Lock.TakenFrom] where nothing proves that the process is gone,
-	// but the lease has ended.
-	Expired bool
-
-	process processIdentity
-}
-
-// The results of [LockInfo.Process].
-const (
-	ProcessRunning = "running" // on this machine
-	ProcessGone    = "gone"    // was on this machine
-	ProcessUnknown = "unknown" // perhaps on another one
-)
-
-// Process reports whether the process that holds the lock runs, as far as this one can tell.
-func (i *LockInfo) Process() string {
-	switch i.process.liveness() {
-	case livenessRunning:
-		return ProcessRunning
-	case livenessDead:
-		return ProcessGone
-	default:
-		return ProcessUnknown
-	}
-}
-
 // Changes returns the changes with which [Writer.Write] turns have into want.
 func Changes(have, want map[string][]byte) map[string][]byte {
 	changes := make(map[string][]byte)
@@ -255,4 +207,20 @@ func Changes(have, want map[string][]byte) map[string][]byte {
 		}
 	}
 	return changes
+}
+
+// CheckName fails for a name that no deployment may have.
+func CheckName(deployment string) error {
+	if deployment == "" || !utf8.ValidString(deployment) || strings.ContainsRune(deployment, 0) {
+		return fmt.Errorf("lock the state: %q is not a name for a deployment", deployment)
+	}
+	return nil
+}
+
+// CheckKeys fails for changes of a record without a name.
+func CheckKeys(changes map[string][]byte) error {
+	if _, ok := changes[""]; ok {
+		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
+	}
+	return nil
 }

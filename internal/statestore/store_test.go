@@ -311,7 +311,7 @@ func testHistory(t *testing.T, location string) {
 		if diff := cmp.Diff(got.Version, v); diff != "" {
 			t.Errorf("ReadSerial(%d) and History differ:\n%s", serial, diff)
 		}
-		if v.Serial != int64(serial) || v.Operation != "apply" || v.Owner != currentOwner() || v.Host != currentHost() ||
+		if v.Serial != int64(serial) || v.Operation != "apply" || v.Owner != CurrentOwner() || v.Host != CurrentHost() ||
 			v.Started.Before(began) || v.Finished.Before(v.Started) || v.Finished.After(time.Now()) || v.Unfinished() {
 			t.Errorf("History has %+v for serial %d", v, serial)
 		}
@@ -506,11 +506,11 @@ func testLockExclusive(t *testing.T, location string) {
 			Deployment: "default",
 			Operation:  "apply",
 			Owner:      "alice",
-			Host:       currentHost(),
+			Host:       CurrentHost(),
 			PID:        os.Getpid(),
 			Epoch:      1,
 		}
-		ignored := cmp.Options{cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen", "Until")}
+		ignored := cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen", "Until", "Identity")
 		if diff := cmp.Diff(want, locked.Holder, ignored); diff != "" {
 			t.Errorf("holder (-want +got):\n%s", diff)
 		}
@@ -522,7 +522,7 @@ func testLockExclusive(t *testing.T, location string) {
 			t.Errorf("holder started at %s", locked.Holder.Started)
 		}
 		for _, part := range []string{
-			"alice", currentHost(), fmt.Sprint(os.Getpid()), `"apply"`, locked.Holder.Started.Local().Format(time.TimeOnly),
+			"alice", CurrentHost(), fmt.Sprint(os.Getpid()), `"apply"`, locked.Holder.Started.Local().Format(time.TimeOnly),
 		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("message does not say %q:\n%s", part, err)

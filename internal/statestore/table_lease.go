@@ -9,16 +9,6 @@ import (
 	"time"
 )
 
-// The lease of a lock is long enough for a server to be restarted, and for a network to come back,
-// without anybody taking the lock of a holder that is well.
-const (
-	leaseTime   = 2 * time.Minute
-	renewalTime = leaseTime / 6
-)
-
-// leaseEnded reports whether the lock has a lease that has ended.
-func (i *LockInfo) leaseEnded(now time.Time) bool { return !i.Until.IsZero() && now.After(i.Until) }
-
 // lease is renewed in the background until it is ended.
 type lease struct {
 	stop    context.CancelFunc
@@ -35,7 +25,7 @@ func (l *tableLock) keepLease(ctx context.Context) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // an operation that is interrupted has its lock until it unlocks
 	l.lease = &lease{stop: stop}
 	l.lease.stopped.Go(func() {
-		ticker := time.NewTicker(renewalTime)
+		ticker := time.NewTicker(RenewalTime)
 		defer ticker.Stop()
 		for {
 			select {
@@ -73,7 +63,7 @@ func (l *tableLock) extend(ctx context.Context, tx *transaction, now time.Time) 
 	if now.IsZero() {
 		return now, nil
 	}
-	until := now.Add(leaseTime)
+	until := now.Add(LeaseTime)
 	_, err := tx.ExecContext(ctx, leaseLock, l.info.Deployment, l.info.ID, until.UnixMicro())
 	return until, err
 }

@@ -5,14 +5,10 @@ package statestore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // tableLock is a [Lock] in a [*tableStore].
@@ -37,8 +33,8 @@ func (l *tableLock) ReserveUsed() bool { return l.reserve.isUsed() }
 
 // Lock implements [Store].
 func (s *tableStore) Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error) {
-	if deployment == "" || !utf8.ValidString(deployment) || strings.ContainsRune(deployment, 0) {
-		return nil, fmt.Errorf("lock the state: %q is not a name for a deployment", deployment)
+	if err := CheckName(deployment); err != nil {
+		return nil, err
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -46,22 +42,7 @@ func (s *tableStore) Lock(ctx context.Context, deployment string, request LockRe
 	if err := s.create(ctx); err != nil {
 		return nil, err
 	}
-	if request.Owner == "" {
-		request.Owner = currentOwner()
-	}
-	process := currentProcess()
-	now := time.UnixMicro(time.Now().UnixMicro()).UTC() // as precise as it is stored
-	lock := &tableLock{store: s, info: LockInfo{
-		ID:         rand.Text(),
-		Deployment: deployment,
-		Operation:  request.Operation,
-		Owner:      request.Owner,
-		Host:       currentHost(),
-		PID:        process.pid,
-		Started:    now,
-		Seen:       now,
-		process:    process,
-	}}
+	lock := &tableLock{store: s, info: NewLockInfo(deployment, request)}
 	if err := s.write(ctx, lock.acquire); err != nil {
 		return nil, err
 	}
@@ -103,12 +84,8 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 			l.info = *d.holder
 			return nil
 		}
-		switch alive := d.holder.process.liveness(); {
-		case alive == livenessDead:
-		case alive == livenessUnknown && d.holder.leaseEnded(now):
-			d.holder.Expired = true
-		default:
-			return &LockedError{Location: l.store.location(), Holder: *d.holder, Running: alive == livenessRunning}
+		if err := d.holder.Displace(l.store.location(), now); err != nil {
+			return err
 		}
 	}
 	if d == nil || d.base.Serial == 0 {
@@ -138,7 +115,7 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 	l.info.Epoch = d.epoch
 	i := l.info
 	_, err = tx.ExecContext(ctx, insertLock, name, i.ID, i.Epoch, i.Operation, i.Owner, i.Host,
-		i.PID, i.process.scope, i.process.start, i.Started.UnixMicro())
+		i.PID, i.Identity.Scope, i.Identity.Start, i.Started.UnixMicro())
 	if err != nil {
 		return err
 	}
@@ -268,14 +245,14 @@ func readLock(ctx context.Context, tx *transaction, deployment string) (*LockInf
 	var started, seen int64
 	var until sql.NullInt64
 	err := tx.QueryRowContext(ctx, selectLock, deployment).Scan(&i.ID, &i.Epoch, &i.Operation, &i.Owner, &i.Host,
-		&i.PID, &i.process.scope, &i.process.start, &started, &seen, &until)
+		&i.PID, &i.Identity.Scope, &i.Identity.Start, &started, &seen, &until)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nobody is an answer
 	}
 	if err != nil {
 		return nil, err
 	}
-	i.process.pid = i.PID
+	i.Identity.PID = i.PID
 	i.Started, i.Seen = time.UnixMicro(started).UTC(), time.UnixMicro(seen).UTC()
 	if until.Valid {
 		i.Until = time.UnixMicro(until.Int64).UTC()

@@ -51,7 +51,7 @@ func (i *LockInfo) digest() int64 {
 	if i == nil {
 		return 0
 	}
-	return digest(i.ID, i.Epoch, i.Operation, i.Owner, i.Host, int64(i.PID), i.process.scope, i.process.start,
+	return digest(i.ID, i.Epoch, i.Operation, i.Owner, i.Host, int64(i.PID), i.Identity.Scope, i.Identity.Start,
 		i.Started.UnixMicro(), i.Seen.UnixMicro())
 }
 

@@ -5,7 +5,6 @@ package statestore
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -17,7 +16,7 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if err := checkKeys(changes); err != nil {
+	if err := CheckKeys(changes); err != nil {
 		return nil, err
 	}
 	next := Base{Lineage: base.Lineage, Serial: base.Serial + 1}
@@ -37,7 +36,7 @@ func (l *tableLock) Begin(ctx context.Context, base Base, operation string, chan
 		if d.base != base && !adopted {
 			return &StaleError{Location: l.store.location(), Deployment: l.info.Deployment, Want: base, Have: d.base}
 		}
-		now := time.UnixMicro(time.Now().UnixMicro()).UTC()
+		now := Now()
 		v := &versionRow{Version: Version{Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now}}
 		if err := w.open(ctx, tx, d, v, changes); err != nil {
 			return err
@@ -68,13 +67,6 @@ func (w *tableWriter) open(ctx context.Context, tx *transaction, d *deploymentRo
 		return err
 	}
 	return w.put(ctx, tx, d, v, changes)
-}
-
-func checkKeys(changes map[string][]byte) error {
-	if _, ok := changes[""]; ok {
-		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
-	}
-	return nil
 }
 
 // tableWriter is a [Writer] in a [*tableStore].
@@ -124,7 +116,7 @@ func (w *tableWriter) Write(ctx context.Context, changes map[string][]byte) erro
 	if len(changes) == 0 {
 		return nil
 	}
-	if err := checkKeys(changes); err != nil {
+	if err := CheckKeys(changes); err != nil {
 		return err
 	}
 	b := w.join(changes)
