@@ -21,7 +21,7 @@ import (
 // store writes a state with component instances.
 func (e *editor) store(base statestore.Base, instances ...string) statestore.Base {
 	e.t.Helper()
-	store, err := statestore.Open(filepath.Join(e.dir, states.Default), statestore.Options{})
+	store, err := statestore.Open(filepath.Join(e.dir, states.Default), nil, statestore.Options{})
 	e.check(err)
 	lock, err := store.Lock(e.t.Context(), "default", statestore.LockRequest{Operation: "test"})
 	e.check(err)

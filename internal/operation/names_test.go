@@ -35,7 +35,7 @@ type workNames struct {
 
 func (w workNames) note(ctx context.Context, id engine.WorkID) {
 	name := string(id)
-	if store, err := statestore.Open(w.store, statestore.Options{}); err == nil {
+	if store, err := statestore.Open(w.store, nil, statestore.Options{}); err == nil {
 		if holder, err := store.LockInfo(ctx, "default"); err == nil && holder != nil {
 			name = strings.Replace(name, holder.ID, "LOCK", 1)
 		}

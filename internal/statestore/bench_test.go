@@ -28,7 +28,7 @@ func eachKind(b *testing.B, benchmark func(b *testing.B, newLocation func() stri
 // benchmarkStore returns a state with many records of 2 KB, and a writer to it.
 func benchmarkStore(b *testing.B, location string, records int) (Store, Writer) {
 	b.Helper()
-	s, err := Open(location, Options{})
+	s, err := Open(location, nil, Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

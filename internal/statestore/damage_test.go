@@ -47,7 +47,7 @@ var damageDeployments = []string{"default", "second", "third"} // the third has 
 func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	t.Helper()
 	truth := damageTruth{map[string]*Snapshot{}, map[string]*Snapshot{}, map[string][]Version{}, map[string]*LockInfo{}, map[string][]byte{}}
-	s, err := Open(path, Options{})
+	s, err := Open(path, nil, Options{})
 	if err != nil {
 		return truth, []error{err}
 	}
@@ -313,7 +313,7 @@ func checkWriteAfterDamage(t *testing.T, path, what string, truth damageTruth) {
 
 func writeAfterDamage(t *testing.T, path string) (written bool, err error) {
 	t.Helper()
-	s, err := Open(path, Options{})
+	s, err := Open(path, nil, Options{})
 	if err != nil {
 		return false, err
 	}

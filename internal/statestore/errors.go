@@ -63,11 +63,6 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// newerFormat is the detail of [ProblemNewer].
-func newerFormat(version int64) string {
-	return fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion)
-}
-
 // LockedError reports that someone else holds the lock.
 type LockedError struct {
 	Location string

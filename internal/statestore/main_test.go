@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -21,17 +22,21 @@ import (
 
 // childRoles are the activities of the test binary in place of testing when it is started by
 // [startChild]. The location of the store is the argument.
-var childRoles = map[string]func(location string) error{
+var childRoles = map[string]ChildRole{
 	"hold":    childHold,
 	"contend": childContend,
 	"write":   childWrite,
 }
 
+// ChildRole is an activity in another process, on the store at a location.
+type ChildRole func(open opener, location string) error
+
 const childVariable = "CAIRN_STATESTORE_CHILD"
 
-func TestMain(m *testing.M) {
+func runMain(m *testing.M, open opener, more map[string]ChildRole) {
+	maps.Copy(childRoles, more)
 	if role := os.Getenv(childVariable); role != "" {
-		if err := childRoles[role](os.Args[1]); err != nil {
+		if err := childRoles[role](open, os.Args[1]); err != nil {
 			fmt.Println("error:", err)
 			os.Exit(1)
 		}
@@ -41,9 +46,9 @@ func TestMain(m *testing.M) {
 }
 
 // childHold takes the lock, says so, and gives it back when its standard input ends.
-func childHold(location string) error {
+func childHold(open opener, location string) error {
 	ctx := context.Background()
-	s, err := Open(location, Options{})
+	s, err := open(location)
 	if err != nil {
 		return err
 	}
@@ -58,9 +63,9 @@ func childHold(location string) error {
 
 // childContend waits for a line, tries to lock, says how that went, and goes on
 // as childHold does.
-func childContend(location string) error {
+func childContend(open opener, location string) error {
 	ctx := context.Background()
-	s, err := Open(location, Options{})
+	s, err := open(location)
 	if err != nil {
 		return err
 	}
@@ -83,9 +88,9 @@ func childContend(location string) error {
 }
 
 // childWrite writes records without end, and names each when it is stored.
-func childWrite(location string) error {
+func childWrite(open opener, location string) error {
 	ctx := context.Background()
-	s, err := Open(location, Options{})
+	s, err := open(location)
 	if err != nil {
 		return err
 	}

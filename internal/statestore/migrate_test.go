@@ -85,14 +85,14 @@ func migrate(t *testing.T, from, to Store, location string) (Moved, error) {
 	return (&Migration{From: from, To: to, Location: location}).Run(t.Context())
 }
 
-func testMigration(t *testing.T, location string) {
+func testMigration(t *testing.T, at *place) {
 	file := "sqlite://" + t.TempDir() + "/from.db"
-	from := openStore(t, file)
+	from := at.other(t, file)
 	fillStates(t, from)
 	want := readStates(t, from)
-	to, opened := openStore(t, location), openStore(t, file)
+	to, opened := at.store(t), at.other(t, file)
 	mustRead(t, opened, "prod")
-	moved, err := migrate(t, from, to, location)
+	moved, err := migrate(t, from, to, at.location)
 	if err != nil || moved != (Moved{2, 8}) {
 		t.Fatalf("moved %+v, error %v", moved, err)
 	}
@@ -106,18 +106,18 @@ func testMigration(t *testing.T, location string) {
 		}
 	}
 	compare(to)
-	checkMoved(t, from, location)
-	checkMoved(t, opened, location)
-	checkMoved(t, openStore(t, file), location)
+	checkMoved(t, from, at.location)
+	checkMoved(t, opened, at.location)
+	checkMoved(t, at.other(t, file), at.location)
 
 	back := "sqlite://" + t.TempDir() + "/back.db"
-	again := openStore(t, back)
+	again := at.other(t, back)
 	if _, err := migrate(t, to, again, back); err != nil {
 		t.Fatal(err)
 	}
 	compare(again)
 	checkMoved(t, to, back)
-	checkMoved(t, openStore(t, location), back)
+	checkMoved(t, at.store(t), back)
 	apply(t, again, map[string][]byte{"a": []byte("4")}) // of another deployment
 }
 
@@ -147,14 +147,14 @@ func checkMoved(t *testing.T, s Store, to string) {
 	}
 }
 
-func testMigrationInterrupted(t *testing.T, location string) {
-	from, to := openStore(t, "sqlite://"+t.TempDir()+"/from.db"), openStore(t, location)
+func testMigrationInterrupted(t *testing.T, at *place) {
+	from, to := at.other(t, "sqlite://"+t.TempDir()+"/from.db"), at.store(t)
 	fillStates(t, from)
 	want := readStates(t, from)
 	for stop := 1; stop <= 3; stop++ { // after so many serials more
 		ctx, cancel := context.WithCancel(t.Context())
 		copied := 0
-		m := &Migration{From: from, To: to, Location: location, Copied: func(string, Version) {
+		m := &Migration{From: from, To: to, Location: at.location, Copied: func(string, Version) {
 			if copied++; copied == stop {
 				cancel()
 			}
@@ -167,7 +167,7 @@ func testMigrationInterrupted(t *testing.T, location string) {
 	if diff := cmp.Diff(want, readStates(t, from)); diff != "" {
 		t.Errorf("the states are others after the interrupt (-want +got):\n%s", diff)
 	}
-	if moved, err := migrate(t, from, to, location); err != nil || moved != (Moved{2, 2}) {
+	if moved, err := migrate(t, from, to, at.location); err != nil || moved != (Moved{2, 2}) {
 		t.Errorf("moved %+v, error %v; want the last two serials", moved, err)
 	}
 	if diff := cmp.Diff(want, readStates(t, to), cmpopts.EquateEmpty()); diff != "" {
@@ -175,11 +175,11 @@ func testMigrationInterrupted(t *testing.T, location string) {
 	}
 }
 
-func testMigrationRefused(t *testing.T, location string) {
-	from, to := openStore(t, "sqlite://"+t.TempDir()+"/from.db"), openStore(t, location)
+func testMigrationRefused(t *testing.T, at *place) {
+	from, to := at.other(t, "sqlite://"+t.TempDir()+"/from.db"), at.store(t)
 	apply(t, from, map[string][]byte{"a": []byte("1")})
 	lock := mustLock(t, from, "default")
-	if _, err := migrate(t, from, to, location); !isError[*LockedError](err) {
+	if _, err := migrate(t, from, to, at.location); !isError[*LockedError](err) {
 		t.Errorf("locked: got error %v", err)
 	}
 	mustUnlock(t, lock)
@@ -187,13 +187,13 @@ func testMigrationRefused(t *testing.T, location string) {
 		t.Errorf("the state is locked by %v, error %v", lock, err)
 	}
 	apply(t, to, map[string][]byte{"a": []byte("2")})
-	if _, err := migrate(t, from, to, location); !isError[*StaleError](err) {
+	if _, err := migrate(t, from, to, at.location); !isError[*StaleError](err) {
 		t.Errorf("another state: got error %v", err)
 	}
 	wantRecords(t, mustRead(t, from, "default"), map[string]string{"a": "1"})
 	wantRecords(t, mustRead(t, to, "default"), map[string]string{"a": "2"})
 	mustUnlock(t, mustLock(t, from, "default"))
-	if err := from.MarkMoved(t.Context(), location, map[string]Newest{}); !errors.Is(err, ErrChanged) {
+	if err := from.MarkMoved(t.Context(), at.location, map[string]Newest{}); !errors.Is(err, ErrChanged) {
 		t.Errorf("other serials: got error %v, want %v", err, ErrChanged)
 	}
 	mustRead(t, from, "default")

@@ -28,7 +28,7 @@ func namesBeside(t *testing.T, path string) []string {
 // peek reads the state of a deployment without a trace.
 func peek(t *testing.T, location, deployment string) (*Snapshot, error) {
 	t.Helper()
-	store, err := Open(location, Options{Traceless: true})
+	store, err := Open(location, nil, Options{Traceless: true})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ const usualPatience = time.Minute
 
 // newPostgresStore returns the store at a URL as of libpq, whose parameter schema names the schema
 // with the tables. Nothing is connected to yet.
-func newPostgresStore(location string, opts Options) (*postgresStore, error) {
+func newPostgresStore(location string, shared *Shared, opts Options) (*postgresStore, error) {
 	s := &postgresStore{patience: usualPatience, queue: make(chan struct{}, 1)}
 	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
 	if s.away = opts.Away; s.away == nil {
@@ -77,7 +77,7 @@ func newPostgresStore(location string, opts Options) (*postgresStore, error) {
 			config.ConnectTimeout = peekingTime
 		}
 	}
-	s.server = opts.Shared.server(address.server, config)
+	s.server = shared.server(address.server, config)
 	return s, nil
 }
 

@@ -30,7 +30,7 @@ func newSchema(server *postgrestest.Server) string {
 
 func TestPostgres(t *testing.T) {
 	server := postgrestest.Start(t)
-	testStore(t, func(*testing.T) string { return newSchema(server) })
+	testStore(t, open, func(*testing.T) string { return newSchema(server) })
 	for name, test := range map[string]func(*testing.T, *postgrestest.Server){
 		"faults of the address and of rights": testPostgresFaults,
 		"damaged tables":                      testPostgresDamage,
@@ -83,7 +83,7 @@ func testPostgresFaults(t *testing.T, server *postgrestest.Server) {
 		"broken argument": {location + "&sslmode=maybe", ProblemURL},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(c.location, Options{})
+			s, err := Open(c.location, nil, Options{})
 			if err == nil {
 				_, err = s.Read(t.Context(), "default")
 				if closeErr := s.Close(); closeErr != nil {

@@ -3,6 +3,8 @@
 
 package statestore
 
+import "fmt"
+
 // schemaVersion is the version of the tables below, stored in cairn_schema. Version 1 has no seals.
 // In version 2 those of deployments do not cover their secrets, whose table may be missing. The
 // first lock adds the missing parts.
@@ -11,6 +13,11 @@ const schemaVersion = 3
 // movedVersion is the version of tables whose states have been moved. They have one more,
 // cairn_moved, and nothing but its row is read.
 const movedVersion = 4
+
+// newerFormat is the detail of [ProblemNewer].
+func newerFormat(version int64) string {
+	return fmt.Sprintf("was written by a newer cairn: its format is version %d, this cairn knows %d", version, schemaVersion)
+}
 
 // schema holds for SQLite and PostgreSQL alike, as do the statements that
 // follow: BYTEA columns are given bytes only, which SQLite stores as they are;

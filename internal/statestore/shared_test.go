@@ -19,7 +19,7 @@ func TestSharedTurn(t *testing.T) {
 	errs := make([]error, 20)
 	for i := range errs {
 		all.Go(func() {
-			opened, err := Open(path, Options{Shared: &shared})
+			opened, err := Open(path, &shared, Options{})
 			if err != nil {
 				errs[i] = err
 				return
@@ -45,7 +45,7 @@ func TestSharedCheck(t *testing.T) {
 	filled(t, path)
 	var shared Shared
 	look := func(shared *Shared) error {
-		opened, err := Open(path, Options{Shared: shared})
+		opened, err := Open(path, shared, Options{})
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func TestSharedCheck(t *testing.T) {
 	}
 	wantProblem(t, "Read", look(&Shared{}), ProblemCorrupt, path)
 	wantProblem(t, "Read", look(nil), ProblemCorrupt, path)
-	opened, err := Open(path, Options{Shared: &shared})
+	opened, err := Open(path, &shared, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestSharedStructure(t *testing.T) {
 	filled(t, path)
 	var shared Shared
 	lock := func(shared *Shared) error {
-		opened, err := Open(path, Options{Shared: shared})
+		opened, err := Open(path, shared, Options{})
 		if err != nil {
 			return err
 		}

@@ -70,12 +70,10 @@ func chmod(t *testing.T, mode os.FileMode, paths ...string) {
 	}
 }
 
-func init() { childRoles["readonly"] = childReadOnly }
-
 // childReadOnly says how reading, locking and unlocking go.
-func childReadOnly(location string) error {
+func childReadOnly(open opener, location string) error {
 	ctx := context.Background()
-	s, err := Open(location, Options{})
+	s, err := open(location)
 	if err != nil {
 		return err
 	}

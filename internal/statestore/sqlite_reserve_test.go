@@ -100,7 +100,7 @@ func TestSharedReserve(t *testing.T) {
 	path := filepath.Join(directory, "cairn.state.db")
 	var shared Shared
 	lock := func(deployment string) Lock {
-		s, err := Open(path, Options{Shared: &shared})
+		s, err := Open(path, &shared, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,12 +177,10 @@ func TestReserveOfKilledProcess(t *testing.T) {
 	_ = lock
 }
 
-func init() { childRoles["reserve"] = childReserve }
-
 // childReserve takes the lock with a reserve, and says so.
-func childReserve(location string) error {
+func childReserve(open opener, location string) error {
 	ctx := context.Background()
-	s, err := Open(location, Options{})
+	s, err := open(location)
 	if err != nil {
 		return err
 	}

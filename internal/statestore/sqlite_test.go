@@ -80,7 +80,7 @@ func TestOpenLocation(t *testing.T) {
 		t.Chdir(directory)
 	}
 	for _, location := range []string{"", "sqlite://", "mysql://host/db", "https://x/y", "a\x00b"} {
-		_, err := Open(location, Options{})
+		_, err := Open(location, nil, Options{})
 		wantProblem(t, "Open", err, ProblemURL, location)
 	}
 }
@@ -88,7 +88,7 @@ func TestOpenLocation(t *testing.T) {
 // Rule S7.
 func TestReadingCreatesNothing(t *testing.T) {
 	path := newFile(t)
-	testNothingStored(t, path)
+	testNothingStored(t, newPlace(path, open))
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil || len(entries) != 0 {
 		t.Errorf("reading left %v, %v; want nothing", entries, err)

@@ -23,8 +23,8 @@ import (
 
 // testStore is the contract of [Store]. Every kind of store passes it.
 // newLocation returns the location of a store that holds nothing yet.
-func testStore(t *testing.T, newLocation func(*testing.T) string) {
-	tests := map[string]func(*testing.T, string){
+func testStore(t *testing.T, open opener, newLocation func(*testing.T) string) {
+	tests := map[string]func(*testing.T, *place){
 		"nothing stored":                         testNothingStored,
 		"records":                                testRecords,
 		"odd keys and values":                    testOddRecords,
@@ -54,17 +54,37 @@ func testStore(t *testing.T, newLocation func(*testing.T) string) {
 		"migration to another state":             testMigrationRefused,
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test(t, newLocation(t)) })
+		t.Run(name, func(t *testing.T) { test(t, newPlace(newLocation(t), open)) })
 	}
 }
 
-func TestSQLite(t *testing.T) {
-	testStore(t, func(t *testing.T) string { return "sqlite://" + t.TempDir() + "/cairn.state.db" })
+// opener opens a store.
+type opener func(location string) (Store, error)
+
+// place is where a test has its store, which holds nothing yet.
+type place struct {
+	location string
+	open     opener
 }
 
-func openStore(t *testing.T, location string) Store {
+func newPlace(location string, open opener) *place { return &place{location, open} }
+
+// store opens the store of the test.
+func (p *place) store(t *testing.T) Store {
 	t.Helper()
-	s, err := Open(location, Options{})
+	return p.other(t, p.location)
+}
+
+// other opens the store at another location.
+func (p *place) other(t *testing.T, location string) Store {
+	t.Helper()
+	return openWith(t, p.open, location)
+}
+
+// openWith opens a store until the test ends.
+func openWith(t *testing.T, open opener, location string) Store {
+	t.Helper()
+	s, err := open(location)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,8 +166,8 @@ func wantRecords(t *testing.T, got *Snapshot, want map[string]string) {
 	}
 }
 
-func testNothingStored(t *testing.T, location string) {
-	s := openStore(t, location)
+func testNothingStored(t *testing.T, at *place) {
+	s := at.store(t)
 	got := mustRead(t, s, "default")
 	if diff := cmp.Diff(&Snapshot{Records: map[string][]byte{}}, got); diff != "" {
 		t.Errorf("Read (-want +got):\n%s", diff)
@@ -177,8 +197,8 @@ func isError[E error](err error) bool {
 	return ok
 }
 
-func testRecords(t *testing.T, location string) {
-	s := openStore(t, location)
+func testRecords(t *testing.T, at *place) {
+	s := at.store(t)
 	base := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("2"), "c": []byte("3")})
 	if base.Serial != 1 || base.Lineage == "" {
 		t.Errorf("first serial is %+v, want serial 1 and a lineage", base)
@@ -189,7 +209,7 @@ func testRecords(t *testing.T, location string) {
 	}
 
 	// Also through another connection.
-	for _, s := range []Store{s, openStore(t, location)} {
+	for _, s := range []Store{s, at.store(t)} {
 		got := mustRead(t, s, "default")
 		wantRecords(t, got, map[string]string{"a": "1", "b": "two", "d": "4"})
 		if got.Base() != second {
@@ -204,8 +224,8 @@ func testRecords(t *testing.T, location string) {
 	}
 }
 
-func testOddRecords(t *testing.T, location string) {
-	s := openStore(t, location)
+func testOddRecords(t *testing.T, at *place) {
+	s := at.store(t)
 	want := map[string]string{
 		`CMPTcomponent.x["a"]`:             "state",
 		"RSRCcomponent.x,a.b[\"x,y\"],cur": "\x00\x01\xff",
@@ -247,8 +267,8 @@ func testOddRecords(t *testing.T, location string) {
 	}
 }
 
-func testRewrites(t *testing.T, location string) {
-	s := openStore(t, location)
+func testRewrites(t *testing.T, at *place) {
+	s := at.store(t)
 	v := func(s string) []byte { return []byte(s) }
 	apply(t, s, map[string][]byte{"kept": v("k"), "changed": v("1"), "deleted": v("1"), "back": v("1"), "same": v("1")})
 	apply(t, s,
@@ -273,8 +293,8 @@ func testRewrites(t *testing.T, location string) {
 	}
 }
 
-func testHistory(t *testing.T, location string) {
-	s := openStore(t, location)
+func testHistory(t *testing.T, at *place) {
+	s := at.store(t)
 	began := time.Now().Add(-time.Second)
 	model := map[string]string{}
 	want := []map[string]string{{}}
@@ -324,8 +344,8 @@ func testHistory(t *testing.T, location string) {
 	}
 }
 
-func testUnfinished(t *testing.T, location string) {
-	s := openStore(t, location)
+func testUnfinished(t *testing.T, at *place) {
+	s := at.store(t)
 	apply(t, s, map[string][]byte{"a": []byte("1")})
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, mustRead(t, s, "default").Base())
@@ -349,8 +369,8 @@ func testUnfinished(t *testing.T, location string) {
 	}
 }
 
-func testStale(t *testing.T, location string) {
-	s := openStore(t, location)
+func testStale(t *testing.T, at *place) {
+	s := at.store(t)
 	first := apply(t, s, map[string][]byte{"a": []byte("1")})
 	second := apply(t, s, map[string][]byte{"a": []byte("2")})
 	lock := mustLock(t, s, "default")
@@ -379,8 +399,8 @@ func testStale(t *testing.T, location string) {
 	}
 }
 
-func testAdoptLineage(t *testing.T, location string) {
-	s := openStore(t, location)
+func testAdoptLineage(t *testing.T, at *place) {
+	s := at.store(t)
 	lock := mustLock(t, s, "default")
 	if _, err := lock.Begin(t.Context(), Base{"mine", 3}, "push", nil); !isError[*StaleError](err) {
 		t.Errorf("Begin on serial 3 of nothing: error %v, want a StaleError", err)
@@ -391,8 +411,8 @@ func testAdoptLineage(t *testing.T, location string) {
 }
 
 // A process that finds a serial finds its first changes.
-func testFirstChanges(t *testing.T, location string) {
-	s := openStore(t, location)
+func testFirstChanges(t *testing.T, at *place) {
+	s := at.store(t)
 	first := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("1")})
 	lock := mustLock(t, s, "default")
 	w, err := lock.Begin(t.Context(), first, "apply", map[string][]byte{"a": []byte("2"), "b": nil, "c": []byte("2")})
@@ -411,8 +431,8 @@ func testFirstChanges(t *testing.T, location string) {
 	wantRecords(t, old, map[string]string{"a": "1", "b": "1"})
 }
 
-func testDeployments(t *testing.T, location string) {
-	s := openStore(t, location)
+func testDeployments(t *testing.T, at *place) {
+	s := at.store(t)
 	a := mustLock(t, s, "a")
 	b := mustLock(t, s, "b")
 	wa := mustBegin(t, a, Base{})
@@ -441,8 +461,8 @@ func testDeployments(t *testing.T, location string) {
 	}
 }
 
-func testSecret(t *testing.T, location string) {
-	s := openStore(t, location)
+func testSecret(t *testing.T, at *place) {
+	s := at.store(t)
 	read := func(deployment string) string {
 		t.Helper()
 		secret, err := s.Secret(t.Context(), deployment)
@@ -470,7 +490,7 @@ func testSecret(t *testing.T, location string) {
 	if other := makeSecret("b"); len(first) < 16 || first == other {
 		t.Errorf("secrets are %q and %q, want two that nobody guesses", first, other)
 	}
-	s = openStore(t, location)
+	s = at.store(t)
 	if got := []string{read("a"), makeSecret("a"), read("never locked")}; !slices.Equal(got, []string{first, first, ""}) {
 		t.Errorf("secrets of another program: got %q, want %q twice, and none", got, first)
 	}
@@ -488,14 +508,14 @@ func testSecret(t *testing.T, location string) {
 	}
 }
 
-func testLockExclusive(t *testing.T, location string) {
-	s := openStore(t, location)
+func testLockExclusive(t *testing.T, at *place) {
+	s := at.store(t)
 	before := time.Now().Add(-time.Second)
 	lock, err := s.Lock(t.Context(), "default", LockRequest{Operation: "apply", Owner: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []Store{s, openStore(t, location)} {
+	for _, s := range []Store{s, at.store(t)} {
 		_, err := s.Lock(t.Context(), "default", LockRequest{Operation: "plan", Owner: "bob"})
 		locked, ok := errors.AsType[*LockedError](err)
 		if !ok {
@@ -550,8 +570,8 @@ func testLockExclusive(t *testing.T, location string) {
 	}
 }
 
-func testLockRace(t *testing.T, location string) {
-	stores := []Store{openStore(t, location), openStore(t, location), openStore(t, location)}
+func testLockRace(t *testing.T, at *place) {
+	stores := []Store{at.store(t), at.store(t), at.store(t)}
 	for round := range 5 {
 		start := make(chan struct{})
 		var wg sync.WaitGroup
@@ -581,11 +601,11 @@ func testLockRace(t *testing.T, location string) {
 	}
 }
 
-func testLockProcesses(t *testing.T, location string) {
+func testLockProcesses(t *testing.T, at *place) {
 	for range 3 {
 		var children []*child
 		for range 4 {
-			children = append(children, startChild(t, "contend", location))
+			children = append(children, startChild(t, "contend", at.location))
 		}
 		for _, c := range children {
 			if got := c.line(t); got != "ready" {
@@ -616,9 +636,9 @@ func testLockProcesses(t *testing.T, location string) {
 	}
 }
 
-func testLockRunning(t *testing.T, location string) {
-	s := openStore(t, location)
-	c := startChild(t, "hold", location)
+func testLockRunning(t *testing.T, at *place) {
+	s := at.store(t)
+	c := startChild(t, "hold", at.location)
 	id := strings.TrimPrefix(c.line(t), "locked ")
 
 	_, err := s.Lock(t.Context(), "default", LockRequest{Operation: "plan"})
@@ -636,12 +656,12 @@ func testLockRunning(t *testing.T, location string) {
 	mustUnlock(t, mustLock(t, s, "default"))
 }
 
-func testLockKilled(t *testing.T, location string) {
+func testLockKilled(t *testing.T, at *place) {
 	if processScope() == "" {
 		t.Skip("SKIPPED: this system cannot tell whether another process is dead")
 	}
-	s := openStore(t, location)
-	c := startChild(t, "hold", location)
+	s := at.store(t)
+	c := startChild(t, "hold", at.location)
 	id := strings.TrimPrefix(c.line(t), "locked ")
 	c.kill(t)
 
@@ -654,8 +674,8 @@ func testLockKilled(t *testing.T, location string) {
 	}
 }
 
-func testForceUnlock(t *testing.T, location string) {
-	s := openStore(t, location)
+func testForceUnlock(t *testing.T, at *place) {
+	s := at.store(t)
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, Base{})
 	mustWrite(t, w, map[string][]byte{"a": []byte("1")})
@@ -672,7 +692,7 @@ func testForceUnlock(t *testing.T, location string) {
 		t.Errorf("second ForceUnlock: error %v, want a LockIDError", err)
 	}
 
-	other := mustLock(t, openStore(t, location), "default")
+	other := mustLock(t, at.store(t), "default")
 	for name, err := range map[string]error{
 		"Write":  w.Write(t.Context(), map[string][]byte{"a": []byte("2")}),
 		"Commit": w.Commit(t.Context()),
@@ -690,9 +710,9 @@ func testForceUnlock(t *testing.T, location string) {
 
 // A writer that has just written finds out with its next write that the lock is gone, removed by
 // this process or by another one.
-func testForceUnlockWhileWriting(t *testing.T, location string) {
-	s := openStore(t, location)
-	for name, remover := range map[string]Store{"this process": s, "another one": openStore(t, location)} {
+func testForceUnlockWhileWriting(t *testing.T, at *place) {
+	s := at.store(t)
+	for name, remover := range map[string]Store{"this process": s, "another one": at.store(t)} {
 		lock := mustLock(t, s, "default")
 		w := mustBegin(t, lock, mustRead(t, s, "default").Base())
 		mustWrite(t, w, map[string][]byte{"a": []byte("1")})
@@ -707,8 +727,8 @@ func testForceUnlockWhileWriting(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "2"})
 }
 
-func testWriterOutlived(t *testing.T, location string) {
-	s := openStore(t, location)
+func testWriterOutlived(t *testing.T, at *place) {
+	s := at.store(t)
 	lock := mustLock(t, s, "default")
 	first := mustBegin(t, lock, Base{})
 	mustWrite(t, first, map[string][]byte{"a": []byte("0")})
@@ -734,8 +754,8 @@ func testWriterOutlived(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "2"})
 }
 
-func testConcurrentWrites(t *testing.T, location string) {
-	s := openStore(t, location)
+func testConcurrentWrites(t *testing.T, at *place) {
+	s := at.store(t)
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, Base{})
 	want := map[string]string{}
@@ -769,8 +789,8 @@ func testConcurrentWrites(t *testing.T, location string) {
 	}
 }
 
-func testInterrupt(t *testing.T, location string) {
-	s := openStore(t, location)
+func testInterrupt(t *testing.T, at *place) {
+	s := at.store(t)
 	lock := mustLock(t, s, "default")
 	w := mustBegin(t, lock, Base{})
 	stop := errors.New("interrupted")
@@ -799,11 +819,11 @@ func testInterrupt(t *testing.T, location string) {
 
 // A process that is killed while it writes leaves every record it was told is
 // stored (rule S1), and a store that is whole.
-func testKilledWriter(t *testing.T, location string) {
-	s := openStore(t, location)
+func testKilledWriter(t *testing.T, at *place) {
+	s := at.store(t)
 	apply(t, s, map[string][]byte{"before": []byte("x")})
 	for round := range int64(3) {
-		c := startChild(t, "write", location)
+		c := startChild(t, "write", at.location)
 		var stored []string
 		for range 20 + round*7 {
 			stored = append(stored, c.line(t))
@@ -813,7 +833,7 @@ func testKilledWriter(t *testing.T, location string) {
 			stored = append(stored, c.out.Text())
 		}
 
-		fresh := openStore(t, location)
+		fresh := at.store(t)
 		if err := fresh.Check(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -843,8 +863,8 @@ func testKilledWriter(t *testing.T, location string) {
 	apply(t, s, map[string][]byte{"after": []byte("x")})
 }
 
-func testChanges(t *testing.T, location string) {
-	s := openStore(t, location)
+func testChanges(t *testing.T, at *place) {
+	s := at.store(t)
 	apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("2"), "e": {}})
 	apply(t, s, map[string][]byte{"a": []byte("9"), "b": nil, "c": []byte("3")})
 	old, err := s.ReadSerial(t.Context(), "default", 1)
@@ -860,8 +880,8 @@ func testChanges(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1", "b": "2", "e": ""})
 }
 
-func testClosed(t *testing.T, location string) {
-	s, err := Open(location, Options{})
+func testClosed(t *testing.T, at *place) {
+	s, err := at.open(at.location)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 func TestStable(t *testing.T) {
 	ctx := t.Context()
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "state.db"), statestore.Options{})
+	store, err := statestore.Open(filepath.Join(t.TempDir(), "state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 
 // A state remembers the progress of a plan as long as nothing else has changed it.
 func TestProgress(t *testing.T) {
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), statestore.Options{})
+	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type publisher struct {
 
 func newPublisher(tb testing.TB) *publisher {
 	tb.Helper()
-	store, err := statestore.Open(filepath.Join(tb.TempDir(), "state.db"), statestore.Options{Shared: &statestore.Shared{}})
+	store, err := statestore.Open(filepath.Join(tb.TempDir(), "state.db"), &statestore.Shared{}, statestore.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -205,7 +205,7 @@ func TestSaverGivesUp(t *testing.T) {
 
 // The changes that several component instances save at the same time are all there, in one serial.
 func TestSaverSavesTogether(t *testing.T) {
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), statestore.Options{})
+	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	}
 	for name, work := range work {
 		for transactions := 0; ; transactions++ {
-			store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), statestore.Options{})
+			store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

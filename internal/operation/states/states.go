@@ -122,11 +122,12 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 }
 
 func (p Place) open(opts statestore.Options) (statestore.Store, error) {
+	var shared *statestore.Shared
 	if p.shared != nil && !opts.Traceless {
-		opts.Shared = &p.shared.stores
+		shared = &p.shared.stores
 	}
 	opts.Away = func(outage statestore.Outage) { p.notify.Send(notice.WaitingForState(outage)) }
-	return statestore.Open(p.location, opts)
+	return statestore.Open(p.location, shared, opts)
 }
 
 // Readings are those of the states in the opened store, of which the process knows some already.
