@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 )
 
 // storeSizes are the numbers of components with which stores are compared.
@@ -29,7 +29,7 @@ var storeSteps = []struct {
 
 // measureStores compares states in files with those in the database of opts.
 func (r *report) measureStores(ctx context.Context, opts options, dir string) error {
-	if opts.cairn == "" || !statestore.IsPostgres(opts.database) {
+	if opts.cairn == "" || !tables.IsPostgres(opts.database) {
 		return errors.New("-only=stores needs -cairn, and -database with the URL of a PostgreSQL database in which schemas may be made")
 	}
 	heads := []string{"components", "state in"}
@@ -73,7 +73,7 @@ func measureStoresWith(ctx context.Context, table *table, opts options, n, round
 		}
 		for i, location := range []string{
 			"cairn.state.db",
-			statestore.WithSchema(opts.database, fmt.Sprintf("cairn_bench_%d_%d_%d", time.Now().UnixNano(), n, round)),
+			tables.WithSchema(opts.database, fmt.Sprintf("cairn_bench_%d_%d_%d", time.Now().UnixNano(), n, round)),
 		} {
 			p := &program{kinds[i], opts.cairn, "native"}
 			f.env = []string{"CAIRN_STATE=" + location}

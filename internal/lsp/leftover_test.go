@@ -16,12 +16,13 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 )
 
 // store writes a state with component instances.
 func (e *editor) store(base statestore.Base, instances ...string) statestore.Base {
 	e.t.Helper()
-	store, err := statestore.Open(filepath.Join(e.dir, states.Default), nil, statestore.Options{})
+	store, err := tables.Open(filepath.Join(e.dir, states.Default), nil, statestore.Options{})
 	e.check(err)
 	lock, err := store.Lock(e.t.Context(), "default", statestore.LockRequest{Operation: "test"})
 	e.check(err)

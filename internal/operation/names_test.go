@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -35,7 +36,7 @@ type workNames struct {
 
 func (w workNames) note(ctx context.Context, id engine.WorkID) {
 	name := string(id)
-	if store, err := statestore.Open(w.store, nil, statestore.Options{}); err == nil {
+	if store, err := tables.Open(w.store, nil, statestore.Options{}); err == nil {
 		if holder, err := store.LockInfo(ctx, "default"); err == nil && holder != nil {
 			name = strings.Replace(name, holder.ID, "LOCK", 1)
 		}

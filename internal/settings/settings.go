@@ -17,7 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safehcl"
-	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
 )
 
 // File is the name of the settings file in the directory of a stack.
@@ -156,7 +156,7 @@ func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 		}
 	case PostgresStore:
 		result.State, diags = stringArgument(block.Body, "url")
-		if result.State != "" && !statestore.IsPostgres(result.State) {
+		if result.State != "" && !locations.IsPostgres(result.State) {
 			diags = diags.Append(failure.At(block.DefRange, "Unusable URL of a database",
 				"Give postgres://USER@HOST:PORT/DATABASE, whose parts may be missing as with psql: they are taken from the environment then."))
 		}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 func TestProcessIdentity(t *testing.T) {
@@ -41,9 +43,11 @@ func TestProcessIdentity(t *testing.T) {
 // A process that has ended but is still in the table, because its parent has
 // not asked for its exit code, holds no lock.
 func TestZombieIsDead(t *testing.T) {
-	c := startChild(t, "hold", t.TempDir()+"/cairn.state.db")
-	c.line(t)
-	pid := c.cmd.Process.Pid
+	child := testenv.Command(t, "sleep", "60")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := child.Process.Pid
 	start, _ := processStart(pid)
 	p := ProcessIdentity{Scope: processScope(), PID: pid, Start: start}
 	if p.Scope == "" || start == "" {
@@ -52,7 +56,7 @@ func TestZombieIsDead(t *testing.T) {
 	if got := p.Status(); got != ProcessRunning {
 		t.Errorf("running child: status %q, want %q", got, ProcessRunning)
 	}
-	if err := c.cmd.Process.Kill(); err != nil {
+	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	// Wait until it has ended, but leave it in the table.

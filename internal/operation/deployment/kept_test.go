@@ -12,12 +12,13 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 func TestStable(t *testing.T) {
 	ctx := t.Context()
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "state.db"), nil, statestore.Options{})
+	store, err := tables.Open(filepath.Join(t.TempDir(), "state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

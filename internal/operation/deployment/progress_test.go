@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -21,7 +22,7 @@ import (
 
 // A state remembers the progress of a plan as long as nothing else has changed it.
 func TestProgress(t *testing.T) {
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
+	store, err := tables.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

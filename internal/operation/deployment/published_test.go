@@ -16,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -31,7 +32,7 @@ type publisher struct {
 
 func newPublisher(tb testing.TB) *publisher {
 	tb.Helper()
-	store, err := statestore.Open(filepath.Join(tb.TempDir(), "state.db"), &statestore.Shared{}, statestore.Options{})
+	store, err := tables.Open(filepath.Join(tb.TempDir(), "state.db"), &tables.Shared{}, statestore.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

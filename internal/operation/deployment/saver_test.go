@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/tables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -205,7 +206,7 @@ func TestSaverGivesUp(t *testing.T) {
 
 // The changes that several component instances save at the same time are all there, in one serial.
 func TestSaverSavesTogether(t *testing.T) {
-	store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
+	store, err := tables.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +327,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 	}
 	for name, work := range work {
 		for transactions := 0; ; transactions++ {
-			store, err := statestore.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
+			store, err := tables.Open(filepath.Join(t.TempDir(), "cairn.state.db"), nil, statestore.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

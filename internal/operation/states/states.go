@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
 )
 
 // Default is where the state is kept, next to the stack.
@@ -35,7 +36,7 @@ const Default = "cairn.state.db"
 // Shared is the cache of the states that one process works on. The zero value is empty. It is safe
 // for concurrent use.
 type Shared struct {
-	stores   statestore.Shared
+	stores   locations.Shared
 	readings deployment.Known
 }
 
@@ -78,7 +79,7 @@ func Named(location string, e *env.Env, shared *Shared) (Place, error) {
 }
 
 // String describes the place, without credentials.
-func (p Place) String() string { return statestore.Shown(p.location) }
+func (p Place) String() string { return locations.Shown(p.location) }
 
 // File returns the path of the file that the states are in, whether it exists or not; "" if they
 // are in none.
@@ -122,12 +123,12 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 }
 
 func (p Place) open(opts statestore.Options) (statestore.Store, error) {
-	var shared *statestore.Shared
+	var shared *locations.Shared
 	if p.shared != nil && !opts.Traceless {
 		shared = &p.shared.stores
 	}
 	opts.Away = func(outage statestore.Outage) { p.notify.Send(notice.WaitingForState(outage)) }
-	return statestore.Open(p.location, shared, opts)
+	return locations.Open(p.location, shared, opts)
 }
 
 // Readings are those of the states in the opened store, of which the process knows some already.

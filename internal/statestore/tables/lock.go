@@ -1,0 +1,263 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tables
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+)
+
+// tableLock is a [statestore.Lock] in a [*tableStore].
+type tableLock struct {
+	store     *tableStore
+	info      statestore.LockInfo
+	takenFrom *statestore.LockInfo
+	reserve   *reserve // nil if none was asked for
+	lease     *lease   // nil if it has none
+}
+
+var _ statestore.Lock = (*tableLock)(nil)
+
+// ID implements [statestore.Lock].
+func (l *tableLock) ID() string { return l.info.ID }
+
+// TakenFrom implements [statestore.Lock].
+func (l *tableLock) TakenFrom() *statestore.LockInfo { return l.takenFrom }
+
+// ReserveUsed implements [statestore.Lock].
+func (l *tableLock) ReserveUsed() bool { return l.reserve.isUsed() }
+
+// Lock implements [statestore.Store].
+func (s *tableStore) Lock(ctx context.Context, deployment string, request statestore.LockRequest) (statestore.Lock, error) {
+	if err := statestore.CheckName(deployment); err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err := s.create(ctx); err != nil {
+		return nil, err
+	}
+	lock := &tableLock{store: s, info: statestore.NewLockInfo(deployment, request)}
+	if err := s.write(ctx, lock.acquire); err != nil {
+		return nil, err
+	}
+	var err error
+	if lock.reserve, err = s.reserve(deployment, request.Reserve); err != nil {
+		return nil, errors.Join(err, lock.Unlock(ctx))
+	}
+	lock.keepLease(ctx)
+	return lock, nil
+}
+
+// write is that of the store, which gives up the reserve for changes that don't fit otherwise.
+func (l *tableLock) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	return l.reserve.spend(func() error { return l.store.write(ctx, fn) })
+}
+
+// writeInTurn is write for a caller that holds the turn.
+func (l *tableLock) writeInTurn(ctx context.Context, fn func(context.Context, *transaction) error) error {
+	return l.reserve.spend(func() error { return l.store.writeInTurn(ctx, fn) })
+}
+
+// acquire takes the lock within tx, which nobody else's overlaps. A holder of a lock is about to
+// write, so damage anywhere in the file is found before that makes it worse.
+func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
+	name := l.info.Deployment
+	if !tx.again {
+		l.takenFrom = nil // by a transaction that was not committed
+	}
+	d, err := l.store.findDeployment(ctx, tx, name)
+	if err != nil {
+		return err
+	}
+	now, err := l.store.clock(ctx, tx)
+	if err != nil {
+		return err
+	}
+	if d != nil && d.holder != nil {
+		if tx.again && d.holder.ID == l.info.ID {
+			l.info = *d.holder
+			return nil
+		}
+		if err := d.holder.Displace(l.store.location(), now); err != nil {
+			return err
+		}
+	}
+	if d == nil || d.base.Serial == 0 {
+		err = l.store.checkOnce(ctx, tx)
+	} else {
+		err = l.store.checkStructureOnce(ctx, tx)
+	}
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		d = &deploymentRow{name: name}
+		if _, err := tx.ExecContext(ctx, insertDeployment, name); err != nil {
+			return err
+		}
+	}
+	if d.holder != nil {
+		l.takenFrom = d.holder
+		if _, err := tx.ExecContext(ctx, deleteLock, name, d.holder.ID); err != nil {
+			return err
+		}
+	}
+	d.epoch++
+	if _, err := tx.ExecContext(ctx, updateEpoch, name, d.epoch); err != nil {
+		return err
+	}
+	l.info.Epoch = d.epoch
+	i := l.info
+	_, err = tx.ExecContext(ctx, insertLock, name, i.ID, i.Epoch, i.Operation, i.Owner, i.Host,
+		i.PID, i.Identity.Scope, i.Identity.Start, i.Started.UnixMicro())
+	if err != nil {
+		return err
+	}
+	d.holder = &i
+	if l.info.Until, err = l.extend(ctx, tx, now); err != nil {
+		return err
+	}
+	return sealDeployment(ctx, tx, d)
+}
+
+// Unlock implements [statestore.Lock].
+func (l *tableLock) Unlock(ctx context.Context) error {
+	l.lease.end()
+	passErr := l.reserve.pass()
+	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
+		d, err := l.verify(ctx, tx)
+		if err != nil {
+			if tx.again && errors.As(err, new(*statestore.LockLostError)) {
+				return nil
+			}
+			return err
+		}
+		return removeLock(ctx, tx, d)
+	})
+	return errors.Join(passErr, err, l.reserve.release())
+}
+
+// removeLock deletes the lock of a deployment, which is there.
+func removeLock(ctx context.Context, tx *transaction, d *deploymentRow) error {
+	if _, err := tx.ExecContext(ctx, deleteLock, d.name, d.holder.ID); err != nil {
+		return err
+	}
+	d.holder = nil
+	return sealDeployment(ctx, tx, d)
+}
+
+// touch notes that the holder of a lock has written.
+func touch(ctx context.Context, tx *transaction, d *deploymentRow) error {
+	now := time.Now().UnixMicro()
+	d.holder.Seen = time.UnixMicro(now).UTC()
+	if _, err := tx.ExecContext(ctx, touchLock, d.name, d.holder.ID, now); err != nil {
+		return err
+	}
+	return sealDeployment(ctx, tx, d)
+}
+
+// verify returns the deployment of the lock, and fails unless the lock is still
+// held (rule S3).
+func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow, error) {
+	d, err := l.store.findDeployment(ctx, tx, l.info.Deployment)
+	if err != nil {
+		return nil, err
+	}
+	lost := &statestore.LockLostError{Location: l.store.location(), Deployment: l.info.Deployment, ID: l.info.ID}
+	switch {
+	case d == nil:
+		return nil, lost
+	case d.holder == nil || d.holder.ID != l.info.ID:
+		lost.Now = d.holder
+		return nil, lost
+	}
+	return d, nil
+}
+
+// LockInfo implements [statestore.Store].
+func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*statestore.LockInfo, error) {
+	d, err := s.lookUp(ctx, deployment)
+	return d.holder, err
+}
+
+// Locks implements [statestore.Store].
+func (s *tableStore) Locks(ctx context.Context) ([]statestore.LockInfo, error) {
+	var locks []statestore.LockInfo
+	err := s.read(ctx, func(tx *transaction) error {
+		locks = nil
+		names, err := readTexts(ctx, tx, selectLocked)
+		if err != nil {
+			return err
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			d, err := s.readDeployment(ctx, tx, name)
+			if err != nil {
+				return err
+			}
+			if d.holder != nil {
+				locks = append(locks, *d.holder)
+			}
+		}
+		return nil
+	})
+	return locks, err
+}
+
+// ForceUnlock implements [statestore.Store].
+func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string) error {
+	notThere := &statestore.LockIDError{Location: s.location(), Deployment: deployment, ID: lockID}
+	exists, err := s.exists(ctx)
+	if err != nil {
+		return err
+	}
+	if !exists {
+		return notThere
+	}
+	if err := s.create(ctx); err != nil { // says why if it is read-only
+		return err
+	}
+	return s.write(ctx, func(ctx context.Context, tx *transaction) error {
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err != nil {
+			return err
+		}
+		if d.holder == nil || d.holder.ID != lockID {
+			if tx.again {
+				return nil
+			}
+			notThere.Now = d.holder
+			return notThere
+		}
+		return removeLock(ctx, tx, d)
+	})
+}
+
+// readLock returns the holder of a deployment's lock, nil if there is none.
+func readLock(ctx context.Context, tx *transaction, deployment string) (*statestore.LockInfo, error) {
+	i := &statestore.LockInfo{Deployment: deployment}
+	var started, seen int64
+	var until sql.NullInt64
+	err := tx.QueryRowContext(ctx, selectLock, deployment).Scan(&i.ID, &i.Epoch, &i.Operation, &i.Owner, &i.Host,
+		&i.PID, &i.Identity.Scope, &i.Identity.Start, &started, &seen, &until)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nobody is an answer
+	}
+	if err != nil {
+		return nil, err
+	}
+	i.Identity.PID = i.PID
+	i.Started, i.Seen = time.UnixMicro(started).UTC(), time.UnixMicro(seen).UTC()
+	if until.Valid {
+		i.Until = time.UnixMicro(until.Int64).UTC()
+	}
+	return i, nil
+}

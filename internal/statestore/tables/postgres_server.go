@@ -1,0 +1,108 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tables
+
+import (
+	"database/sql"
+	"errors"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// postgresServer has the connections to one database, for all stores of this process with the same
+// [Shared] that have schemas in it.
+//
+// Those for reading and for writing are apart: a transaction that writes may wait for one that
+// reads, which never waits for another.
+type postgresServer struct {
+	reading, writing *sql.DB
+
+	reached      atomic.Bool  // and was not away since for longer than anybody waits
+	told         atomic.Bool  // that it is away, and it was not reached since
+	transactions atomic.Int64 // that wrote
+
+	shared  *Shared // nil if it is for one store alone
+	address string
+	users   int                     // guarded by shared.mu
+	checked map[string]*atomic.Bool // the schemas in which a check of everything has found nothing; guarded by shared.mu
+}
+
+// Of the connections that one process has at most. A server has a hundred for all, if nobody has
+// changed that.
+const (
+	mostConnections  = 4
+	idleConnections  = 2
+	connectionIdle   = time.Minute
+	connectingTime   = 10 * time.Second
+	peekingTime      = 2 * time.Second // of connections for somebody who only peeks
+	keepAliveIdle    = 15 * time.Second
+	keepAliveCount   = 3
+	keepAlivePause   = 5 * time.Second
+	unansweredPeriod = 30 * time.Second
+)
+
+// server returns the connections to a database. The caller leaves it.
+func (s *Shared) server(address string, config *pgx.ConnConfig) *postgresServer {
+	if s == nil {
+		s = &Shared{}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.servers == nil {
+		s.mu.servers = map[string]*postgresServer{}
+	}
+	server := s.mu.servers[address]
+	if server == nil {
+		server = &postgresServer{
+			reading: openPool(config), writing: openPool(config),
+			shared: s, address: address, checked: map[string]*atomic.Bool{},
+		}
+		s.mu.servers[address] = server
+	}
+	server.users++
+	return server
+}
+
+func openPool(config *pgx.ConnConfig) *sql.DB {
+	config = config.Copy()
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectingTime
+	}
+	// A connection whose other end is gone without a word is given up after half a minute.
+	dialer := &net.Dialer{
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAlivePause, Count: keepAliveCount},
+		ControlContext:  limitUnanswered,
+	}
+	config.DialFunc = dialer.DialContext
+	pool := stdlib.OpenDB(*config)
+	pool.SetMaxOpenConns(mostConnections)
+	pool.SetMaxIdleConns(idleConnections)
+	pool.SetConnMaxIdleTime(connectionIdle)
+	return pool
+}
+
+// leave closes the connections if nobody else uses them.
+func (s *postgresServer) leave() error {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	if s.users--; s.users > 0 {
+		return nil
+	}
+	delete(s.shared.mu.servers, s.address)
+	return errors.Join(s.reading.Close(), s.writing.Close())
+}
+
+// isChecked says of a schema whether a check of everything has found nothing.
+func (s *postgresServer) isChecked(schema string) *atomic.Bool {
+	s.shared.mu.Lock()
+	defer s.shared.mu.Unlock()
+	if s.checked[schema] == nil {
+		s.checked[schema] = &atomic.Bool{}
+	}
+	return s.checked[schema]
+}

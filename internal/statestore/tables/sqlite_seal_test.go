@@ -1,0 +1,230 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package tables
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/storetest"
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
+
+// A state is never taken for one that was not made yet because its entry is not
+// found: one bit in the index of the deployments was enough for that.
+func TestUnfoundDeploymentIsDamage(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
+	path := newFile(t)
+	want := filled(t, path)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found int
+	for at := range content {
+		if !bytes.HasPrefix(content[at:], []byte("default")) {
+			continue
+		}
+		damaged := bytes.Clone(content)
+		damaged[at] ^= 1
+		if err := os.WriteFile(path, damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := openStore(t, path)
+		got, err := s.Read(t.Context(), "default")
+		if err != nil {
+			wantProblem(t, "Read", err, statestore.ProblemCorrupt, path)
+			found++
+			_, err := s.Lock(t.Context(), "default", statestore.LockRequest{})
+			wantProblem(t, "Lock", err, statestore.ProblemCorrupt, path)
+		} else if changes := statestore.Changes(got.Records, want); len(changes) != 0 {
+			t.Errorf("one bit in byte %d: %d records differ", at, len(changes))
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d damages were noticed", found)
+	}
+
+	for name, statement := range map[string]string{
+		"entry is missing":            `DELETE FROM cairn_deployment`,
+		"entry says nothing is there": `UPDATE cairn_deployment SET lineage = '', serial = 0`,
+		"entry has another name":      `UPDATE cairn_deployment SET name = 'defaulu'`,
+		"entry is an older one":       `UPDATE cairn_deployment SET serial = 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			rawSQL(t, path, statement)
+			s := openStore(t, path)
+			_, err := s.Read(t.Context(), "default")
+			wantProblem(t, "Read", err, statestore.ProblemCorrupt, path)
+			_, err = s.Lock(t.Context(), "default", statestore.LockRequest{})
+			wantProblem(t, "Lock", err, statestore.ProblemCorrupt, path)
+			_, err = s.Read(t.Context(), "another")
+			wantProblem(t, "Read of a deployment without a state", err, statestore.ProblemCorrupt, path)
+		})
+	}
+}
+
+// mustSecret returns the secret of the deployment that a lock is of.
+func mustSecret(t *testing.T, lock statestore.Lock) []byte {
+	t.Helper()
+	secret, err := lock.Secret(t.Context())
+	if err != nil || len(secret) == 0 {
+		t.Fatalf("Secret: %q, %v", secret, err)
+	}
+	return secret
+}
+
+// By its secret a state knows its applies: with another one, or none, it would not recover them.
+func TestSecretIsSealed(t *testing.T) {
+	for name, statement := range map[string]string{
+		"another":               `UPDATE cairn_secret SET secret = CAST('another' AS BLOB)`,
+		"of another deployment": `UPDATE cairn_secret SET deployment = 'defaulu'`,
+		"missing":               `DELETE FROM cairn_secret`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			s := newSQLiteStore(path)
+			lock := storetest.MustLock(t, s, "default")
+			secret := mustSecret(t, lock)
+			storetest.MustUnlock(t, lock)
+			if again, err := s.Secret(t.Context(), "default"); err != nil || !bytes.Equal(again, secret) {
+				t.Errorf("Secret: %q, %v, want %q", again, err, secret)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			rawSQL(t, path, `PRAGMA foreign_keys = OFF`, statement)
+			s = newSQLiteStore(path)
+			defer s.Close() //nolint:errcheck // it was only read
+			_, err := s.Secret(t.Context(), "default")
+			wantProblem(t, "Secret", err, statestore.ProblemCorrupt, path)
+			_, err = s.Lock(t.Context(), "default", statestore.LockRequest{})
+			wantProblem(t, "Lock", err, statestore.ProblemCorrupt, path)
+		})
+	}
+}
+
+// makeFormer makes a file one of an older version of the format.
+func makeFormer(t *testing.T, path string, version int64) {
+	t.Helper()
+	s := newSQLiteStore(path)
+	err := s.write(t.Context(), func(ctx context.Context, tx *transaction) error {
+		d, err := s.findDeployment(ctx, tx, "default")
+		if err != nil {
+			return err
+		}
+		tx.version = version
+		if err := sealDeployment(ctx, tx, d); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, updateSchema, version)
+		return err
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if version == 1 {
+		rawSQL(t, path, `DROP TABLE cairn_seal`)
+	}
+}
+
+// In version 2 the table of secrets was made when it was first needed.
+func TestSecretOfFormerFormat(t *testing.T) {
+	for name, statement := range map[string]string{
+		"table":    strings.Replace(createSecrets, "TABLE", "TABLE IF NOT EXISTS", 1),
+		"no table": `SELECT 1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			makeFormer(t, path, 2)
+			rawSQL(t, path, `DROP TABLE cairn_secret`, statement)
+			var want []byte
+			if name == "table" {
+				want = []byte("known")
+				rawSQL(t, path, `INSERT INTO cairn_secret VALUES ('default', CAST('known' AS BLOB))`)
+			}
+			s := openStore(t, path)
+			if got, err := s.Secret(t.Context(), "default"); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("Secret: %q, %v, want %q", got, err, want)
+			}
+			lock := storetest.MustLock(t, s, "default")
+			if got := mustSecret(t, lock); want != nil && !bytes.Equal(got, want) {
+				t.Errorf("Secret after the lock: %q, want %q", got, want)
+			}
+			storetest.MustUnlock(t, lock)
+			if err := openStore(t, path).Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			rawSQL(t, path, `UPDATE cairn_secret SET secret = CAST('another' AS BLOB)`)
+			_, err := s.Secret(t.Context(), "default")
+			wantProblem(t, "Secret", err, statestore.ProblemCorrupt, path)
+		})
+	}
+}
+
+// A state of version 1 is read as it is, checked as a whole, and brought into
+// the present format by the first lock.
+func TestFormerFormat(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
+	former := func(t *testing.T, statements ...string) (path string, want map[string][]byte) {
+		t.Helper()
+		path = newFile(t)
+		want = filled(t, path)
+		makeFormer(t, path, 1)
+		rawSQL(t, path, append([]string{`DROP TABLE cairn_secret`}, statements...)...)
+		return path, want
+	}
+	path, want := former(t)
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, path)
+	if changes := statestore.Changes(storetest.MustRead(t, s, "default").Records, want); len(changes) != 0 {
+		t.Errorf("%d records differ", len(changes))
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("reading has changed the file (%v)", err)
+	}
+	storetest.Apply(t, s, map[string][]byte{"one": nil, "two": []byte("2")})
+	delete(want, "one")
+	want["two"] = []byte("2")
+	other := openStore(t, path)
+	if changes := statestore.Changes(storetest.MustRead(t, other, "default").Records, want); len(changes) != 0 {
+		t.Errorf("after an apply %d records differ", len(changes))
+	}
+	if err := other.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	rawSQL(t, path, `UPDATE cairn_version SET finished = NULL WHERE serial = 1`)
+	_, err = other.History(t.Context(), "default")
+	wantProblem(t, "History", err, statestore.ProblemCorrupt, path)
+
+	for name, statement := range map[string]string{
+		"record":     `DELETE FROM cairn_record WHERE state_key = CAST('one' AS BLOB)`,
+		"version":    `DELETE FROM cairn_version WHERE serial = 2`,
+		"deployment": `DELETE FROM cairn_deployment`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path, _ := former(t, statement)
+			s := openStore(t, path)
+			_, err := s.Read(t.Context(), "default")
+			wantProblem(t, "Read", err, statestore.ProblemCorrupt, path)
+			_, err = s.Lock(t.Context(), "default", statestore.LockRequest{})
+			wantProblem(t, "Lock", err, statestore.ProblemCorrupt, path)
+		})
+	}
+}
