@@ -134,7 +134,7 @@ repositories:
 DAMAGES ?= 10000
 damage: export CAIRN_TEST_SEED ?= random
 damage:
-	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore ./stackruntime/stackplan
+	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore/tables ./stackruntime/stackplan
 
 KILLS ?= 500
 STORE ?= sqlite

@@ -23,7 +23,7 @@ var (
 )
 
 // A comment that cites a rule, a section or a decision leads the reader to one that is there: rules
-// to the comments of its own package, unless it names another.
+// to the comments of its own package or of the one above, unless it names another.
 func TestCitationsLeadSomewhere(t *testing.T) {
 	rules := map[string]map[string]bool{} // by directories, the last elements of which are the names of packages
 	sources := map[string]string{}
@@ -39,7 +39,7 @@ func TestCitationsLeadSomewhere(t *testing.T) {
 	})
 	isRule := func(dir, pkg, rule string) bool {
 		if pkg == "" || path.Base(dir) == pkg {
-			return rules[dir][rule]
+			return rules[dir][rule] || rules[path.Dir(dir)][rule]
 		}
 		for other, declared := range rules {
 			if (path.Base(other) == pkg || other == ".." && pkg == "cairn") && declared[rule] {

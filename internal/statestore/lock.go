@@ -72,8 +72,8 @@ const (
 // Now returns the time, as precise as stores keep it.
 func Now() time.Time { return time.UnixMicro(time.Now().UnixMicro()).UTC() }
 
-// Displace fails unless the lock of this holder may be taken (rule S4). Now is the time by the clock
-// of the store, for locks with leases. Expired is set where nothing but the lease proves it.
+// Displace fails unless the lock of this holder may be taken (rule S4). Now is the time by the
+// clock of the store, for locks with leases. Expired is set where nothing but the lease proves it.
 //
 // Errors: [*LockedError].
 func (i *LockInfo) Displace(location string, now time.Time) error {

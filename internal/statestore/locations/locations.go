@@ -10,8 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/statestore/tables"
 )
 
-// Shared is common to stores that one process has open. The zero value knows nothing yet. It is safe
-// for concurrent use.
+// Shared is common to stores that one process has open. The zero value knows nothing yet. It is
+// safe for concurrent use.
 type Shared struct {
 	tables tables.Shared
 }

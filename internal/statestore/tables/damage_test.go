@@ -19,8 +19,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/damage"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // damageSuffixes are those of the files of a state.
@@ -47,7 +47,13 @@ var damageDeployments = []string{"default", "second", "third"} // the third has 
 // readTruth reads the state. Where some of it is an error, the rest counts.
 func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	t.Helper()
-	truth := damageTruth{map[string]*statestore.Snapshot{}, map[string]*statestore.Snapshot{}, map[string][]statestore.Version{}, map[string]*statestore.LockInfo{}, map[string][]byte{}}
+	truth := damageTruth{
+		map[string]*statestore.Snapshot{},
+		map[string]*statestore.Snapshot{},
+		map[string][]statestore.Version{},
+		map[string]*statestore.LockInfo{},
+		map[string][]byte{},
+	}
 	s, err := Open(path, nil, statestore.Options{})
 	if err != nil {
 		return truth, []error{err}
@@ -119,7 +125,7 @@ func differing[T any](what string, have, want T) string {
 	if reflect.DeepEqual(have, want) { // which takes a small part of the time of cmp
 		return ""
 	}
-	return fmt.Sprintf("%s (-want +got): %.2000s\n", what, cmp.Diff(want, have, cmp.AllowUnexported(statestore.LockInfo{}, statestore.ProcessIdentity{})))
+	return fmt.Sprintf("%s (-want +got): %.2000s\n", what, cmp.Diff(want, have))
 }
 
 // takeSubject reads the files of a state, and their truth.
@@ -191,12 +197,14 @@ func damageSubjects(t *testing.T) []*damageSubject {
 		changes[key] = append(changes[key], "more"...)
 	}
 	// Values that are replaced within one serial leave free pages that hold them.
-	storetest.Apply(t, s, changes, map[string][]byte{"key-1": bytes.Repeat([]byte("x"), 20_000)}, map[string][]byte{"key-1": []byte("y"), "one": nil})
+	long := map[string][]byte{"key-1": bytes.Repeat([]byte("x"), 20_000)}
+	storetest.Apply(t, s, changes, long, map[string][]byte{"key-1": []byte("y"), "one": nil})
 	lock, err := s.Lock(t.Context(), "second", statestore.LockRequest{Operation: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	storetest.MustWrite(t, storetest.MustBegin(t, lock, statestore.Base{}), map[string][]byte{"a": []byte("1"), "b": bytes.Repeat([]byte("b"), 5000)})
+	writer := storetest.MustBegin(t, lock, statestore.Base{})
+	storetest.MustWrite(t, writer, map[string][]byte{"a": []byte("1"), "b": bytes.Repeat([]byte("b"), 5000)})
 	mustSecret(t, lock)
 	storetest.MustUnlock(t, lock)
 	mustSecret(t, storetest.MustLock(t, s, "default")) // whose lock stays

@@ -44,7 +44,9 @@ func Open(location string, shared *Shared, opts statestore.Options) (statestore.
 	}
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, &statestore.StoreError{Location: location, Problem: statestore.ProblemURL, Detail: "cannot be made an absolute path", Err: err}
+		return nil, &statestore.StoreError{
+			Location: location, Problem: statestore.ProblemURL, Detail: "cannot be made an absolute path", Err: err,
+		}
 	}
 	if info, err := os.Lstat(absolute); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		// SQLite keeps its log next to the file that the link leads to. A link

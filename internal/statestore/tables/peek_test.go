@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // namesBeside returns the names in the directory of a file.

@@ -140,14 +140,16 @@ func (s *postgresStore) explainAnswer(answer *pgconn.PgError) error {
 	cause := errors.New(answer.Message) // its other fields may have values of rows
 	switch code := answer.Code; {
 	case code == codeInvalidPassword || code == codeInvalidAuthorization:
-		return s.fault(statestore.ProblemAccess, "refuses this user", "check the user and the password: those of the URL, of PGUSER and PGPASSWORD, "+
-			"or of ~/.pgpass", cause)
+		return s.fault(statestore.ProblemAccess, "refuses this user",
+			"check the user and the password: those of the URL, of PGUSER and PGPASSWORD, "+
+				"or of ~/.pgpass", cause)
 	case code == codeNoDatabase:
 		return s.fault(statestore.ProblemURL, "cannot be used", "create the database, or correct the URL", cause)
 	case code == codeNoPrivilege:
 		return s.noPrivilege(cause)
 	case code == codeReadOnly:
-		return s.fault(statestore.ProblemReadOnly, "can be read but not changed", "give the address of the primary server, not of a standby", cause)
+		return s.fault(statestore.ProblemReadOnly, "can be read but not changed",
+			"give the address of the primary server, not of a standby", cause)
 	case code == codeLockTimeout:
 		return s.fault(statestore.ProblemBusy, "is in use: another transaction has kept a lock for longer than a minute",
 			"end the session that holds it (pg_stat_activity lists them) and run the command again", cause)
@@ -159,7 +161,8 @@ func (s *postgresStore) explainAnswer(answer *pgconn.PgError) error {
 	case strings.HasPrefix(code, classCorrupted):
 		return s.corrupt("the server finds damage", cause)
 	case isLost(answer):
-		return s.fault(statestore.ProblemUnreachable, "cannot be reached", "wait until the server has started; everything stored so far is intact", cause)
+		return s.fault(statestore.ProblemUnreachable, "cannot be reached",
+			"wait until the server has started; everything stored so far is intact", cause)
 	}
 	return s.fault(statestore.ProblemIO, "cannot be used", "look into the server's log", cause)
 }

@@ -83,8 +83,8 @@ func IsPostgres(location string) bool {
 	return isURL && slices.Contains(postgresSchemes, scheme)
 }
 
-// Shown returns a location in PostgreSQL without credentials and other parameters. Parts that the environment
-// gives are in it.
+// Shown returns a location in PostgreSQL without credentials and other parameters. Parts that the
+// environment gives are in it.
 func Shown(location string) string {
 	address, _ := parsePostgres(location) //nolint:errcheck // What can be shown is there.
 	return address.shown

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testenv/postgrestest"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 var schemas atomic.Int64

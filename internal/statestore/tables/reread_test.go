@@ -7,7 +7,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // rereading is a database that loses the connection at the end of each transaction that reads,

@@ -103,8 +103,9 @@ func (s *sqliteStore) readOnly(cause error) error {
 		return s.fault(statestore.ProblemReadOnly, "can be read but not changed: the file is read-only for "+statestore.CurrentOwner(),
 			"run as its owner or give this user write permission on the file and its directory", cause)
 	case !access.Writable(directory):
-		return s.fault(statestore.ProblemReadOnly, "can be read but not changed: the directory "+directory+" is read-only for "+statestore.CurrentOwner()+
-			", and SQLite keeps its log next to the file",
+		return s.fault(statestore.ProblemReadOnly,
+			"can be read but not changed: the directory "+directory+" is read-only for "+statestore.CurrentOwner()+
+				", and SQLite keeps its log next to the file",
 			"give this user write permission on the directory, or keep the state elsewhere", cause)
 	}
 	return s.fault(statestore.ProblemReadOnly, "can be read but not changed",

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // SQLite ignores the frames after the first damage in a log, which may be the last changes of a

@@ -19,8 +19,8 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // unprivileged makes a child obey file permissions, which root does not.

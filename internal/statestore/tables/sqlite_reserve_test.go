@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // With space that was kept back, an operation that fills the disk saves its work, and learns that
@@ -125,7 +125,10 @@ func TestSharedReserve(t *testing.T) {
 	wantReserves(1)
 	first = lock("first") // which removes the file with its name
 	wantReserves(1)
-	writers := map[string]statestore.Writer{"first": storetest.MustBegin(t, first, statestore.Base{}), "second": storetest.MustBegin(t, second, statestore.Base{})}
+	writers := map[string]statestore.Writer{
+		"first":  storetest.MustBegin(t, first, statestore.Base{}),
+		"second": storetest.MustBegin(t, second, statestore.Base{}),
+	}
 	fill(t, filepath.Join(directory, "filler"))
 	for i := range 5 {
 		for _, w := range writers {

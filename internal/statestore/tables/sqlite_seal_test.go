@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // A state is never taken for one that was not made yet because its entry is not

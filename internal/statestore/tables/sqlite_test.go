@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // newFile returns a path for a state in a directory of its own.

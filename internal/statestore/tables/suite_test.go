@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/statestore/storetest"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 func TestMain(m *testing.M) {

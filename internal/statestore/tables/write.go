@@ -14,7 +14,9 @@ import (
 )
 
 // Begin implements [statestore.Lock].
-func (l *tableLock) Begin(ctx context.Context, base statestore.Base, operation string, changes map[string][]byte) (statestore.Writer, error) {
+func (l *tableLock) Begin(
+	ctx context.Context, base statestore.Base, operation string, changes map[string][]byte,
+) (statestore.Writer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -39,7 +41,9 @@ func (l *tableLock) Begin(ctx context.Context, base statestore.Base, operation s
 			return &statestore.StaleError{Location: l.store.location(), Deployment: l.info.Deployment, Want: base, Have: d.base}
 		}
 		now := statestore.Now()
-		v := &versionRow{Version: statestore.Version{Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now}}
+		v := &versionRow{Version: statestore.Version{
+			Serial: next.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: now,
+		}}
 		if err := w.open(ctx, tx, d, v, changes); err != nil {
 			return err
 		}

@@ -294,6 +294,7 @@ func testRewrites(t *testing.T, at *Place) {
 	}
 }
 
+// testHistory branches for each field that is compared.
 func testHistory(t *testing.T, at *Place) {
 	s := at.store(t)
 	began := time.Now().Add(-time.Second)
@@ -509,6 +510,7 @@ func testSecret(t *testing.T, at *Place) {
 	}
 }
 
+// testLockExclusive branches for each field that is compared.
 func testLockExclusive(t *testing.T, at *Place) {
 	s := at.store(t)
 	before := time.Now().Add(-time.Second)
@@ -536,7 +538,8 @@ func testLockExclusive(t *testing.T, at *Place) {
 			t.Errorf("holder (-want +got):\n%s", diff)
 		}
 		all, err2 := s.Locks(t.Context())
-		if diff := cmp.Diff([]statestore.LockInfo{want}, all, ignored); diff != "" || err2 != nil || all[0].Process() != statestore.ProcessRunning {
+		diff := cmp.Diff([]statestore.LockInfo{want}, all, ignored)
+		if diff != "" || err2 != nil || all[0].Process() != statestore.ProcessRunning {
 			t.Errorf("locks (-want +got), error %v:\n%s", err2, diff)
 		}
 		if locked.Holder.Started.Before(before) || locked.Holder.Started.After(time.Now()) {
@@ -819,7 +822,7 @@ func testInterrupt(t *testing.T, at *Place) {
 }
 
 // A process that is killed while it writes leaves every record it was told is
-// stored (rule S1), and a store that is whole.
+// stored (rule S1 of package statestore), and a store that is whole.
 func testKilledWriter(t *testing.T, at *Place) {
 	s := at.store(t)
 	Apply(t, s, map[string][]byte{"before": []byte("x")})
