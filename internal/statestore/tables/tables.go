@@ -1,6 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
+// Package tables keeps states in the tables of a database: an SQLite file, or a schema in
+// PostgreSQL.
 package tables
 
 import (

@@ -39,9 +39,9 @@ func Main(m *testing.M, open Opener, more map[string]ChildRole) {
 	if role := os.Getenv(childVariable); role != "" {
 		if err := childRoles[role](open, os.Args[1]); err != nil {
 			fmt.Println("error:", err)
-			os.Exit(1)
+			os.Exit(1) //nolint:forbidigo // in the place of main
 		}
-		os.Exit(0)
+		os.Exit(0) //nolint:forbidigo // as above
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -177,7 +177,7 @@ func (c *Child) Kill(t *testing.T) {
 	if err := c.Cmd.Process.Kill(); err != nil {
 		t.Error(err)
 	}
-	_ = c.Cmd.Wait() // it says "killed"
+	_ = c.Cmd.Wait() //nolint:errcheck // It says "killed".
 }
 
 // finish lets the child end by itself.

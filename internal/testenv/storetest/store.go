@@ -1,6 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
+// Package storetest has the tests that each store passes, with other processes as users of the same
+// one, and the helpers of tests of stores.
 package storetest
 
 import (
@@ -294,8 +296,8 @@ func testRewrites(t *testing.T, at *Place) {
 	}
 }
 
-// testHistory branches for each field that is compared.
 func testHistory(t *testing.T, at *Place) {
+	// Each field is compared for itself, so that a failure names it.
 	s := at.store(t)
 	began := time.Now().Add(-time.Second)
 	model := map[string]string{}
@@ -510,8 +512,8 @@ func testSecret(t *testing.T, at *Place) {
 	}
 }
 
-// testLockExclusive branches for each field that is compared.
 func testLockExclusive(t *testing.T, at *Place) {
+	// Each field is compared for itself, so that a failure names it.
 	s := at.store(t)
 	before := time.Now().Add(-time.Second)
 	lock, err := s.Lock(t.Context(), "default", statestore.LockRequest{Operation: "apply", Owner: "alice"})
