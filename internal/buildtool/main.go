@@ -11,6 +11,7 @@
 //	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
+//	go run ./internal/buildtool objects  # builds the servers of object storage that tests run, and prints their paths
 //	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
 //	go run ./internal/buildtool race-packages # prints the packages whose tests run under the race detector
 //	go run ./internal/buildtool cache    # prints the path of the cache
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
 )
@@ -41,13 +43,14 @@ func main() {
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("usage: go run ./internal/buildtool " +
-			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|race-packages|cache")
+			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|objects|licences|race-packages|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
 		return err
 	}
 	var result string
+	// Long because there is a case for each command, which is named above.
 	switch args[0] {
 	case "mirror":
 		result, err = mirror(ctx, cache)
@@ -65,6 +68,8 @@ func run(ctx context.Context, args []string) error {
 		result = cache.TofuIfThere()
 	case "tofu-path":
 		result, err = cache.TofuPath(ctx)
+	case "objects":
+		result, err = objectServers(ctx, cache)
 	case "licences":
 		result, err = licences(ctx)
 	case "race-packages":
@@ -101,4 +106,21 @@ func engine(ctx context.Context, cache *toolcache.Cache) (string, error) {
 		return path, nil
 	}
 	return cache.Tofu(ctx)
+}
+
+// objectServers returns the paths of all servers of object storage, a line each.
+func objectServers(ctx context.Context, cache *toolcache.Cache) (string, error) {
+	var paths []string
+	for _, server := range []toolcache.Program{toolcache.Versitygw, toolcache.GoFakeS3, toolcache.FakeGCS} {
+		path, err := cache.Program(ctx, server)
+		if err != nil {
+			return "", err
+		}
+		paths = append(paths, path)
+	}
+	azurite, err := cache.Azurite(ctx)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(paths, azurite[len(azurite)-1]), "\n"), nil
 }

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package toolcache builds the programs that tests and the demo run, from Go modules alone, and
-// keeps them: providers in a filesystem mirror, and OpenTofu where no engine is installed.
+// Package toolcache builds the programs that tests and the demo run, and keeps them: providers in a
+// filesystem mirror, OpenTofu where no engine is installed, servers of object storage. All come
+// from Go modules, but for Azurite, which npm installs.
 //
 // The cache is the directory .cache of the repository, or CAIRN_CACHE where that is set:
 //
@@ -11,7 +12,8 @@
 //	path/KEY/…            links to the programs of a directory, without terraform; see [Cache.TofuPath]
 //
 // Without CAIRN_CACHE, OpenTofu is kept outside of the repository, for all its clones: in
-// cairn-tools/tofu-VERSION in the user's directory for caches.
+// cairn-tools/tofu-VERSION in the user's directory for caches. So are the servers, each in a
+// directory NAME-VERSION there; with CAIRN_CACHE they are in the cache.
 //
 // Rules:
 //

@@ -91,11 +91,8 @@ func (c *Cache) Tofu(ctx context.Context) (string, error) {
 	if path := c.TofuIfThere(); path != "" {
 		return path, nil
 	}
-	path, builder := c.tofuPath(), *c
-	if c.user != "" {
-		builder.dir = c.user
-	}
-	err := builder.provide(path, func(out string) error {
+	path := c.tofuPath()
+	err := c.forAllClones().provide(path, func(out string) error {
 		fmt.Fprintf(c.log, "building OpenTofu %s from its Go module; this takes some minutes, once\n", TofuVersion)
 		start := time.Now()
 		if err := buildTofu(ctx, out); err != nil {
