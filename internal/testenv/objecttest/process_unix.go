@@ -1,0 +1,11 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+//go:build unix
+
+package objecttest
+
+import "syscall"
+
+// attributes are those of servers: a Ctrl-C is for the test.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
