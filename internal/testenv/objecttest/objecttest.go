@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package objecttest runs servers of object storage for tests, on loopback and in temporary
-// directories.
+// directories, and a proxy that brings faults between them and their clients.
 //
 // The servers are built or installed as the first test needs them: see [toolcache.Cache.Program].
 // None of them is the service that it stands for. All of them create an object under a key only

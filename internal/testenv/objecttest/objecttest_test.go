@@ -22,11 +22,21 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv/objecttest"
 )
 
-// forEach runs a test with a server of each kind.
+// forEach runs a test with a server of each kind, directly and through a proxy without faults.
 func forEach(t *testing.T, test func(t *testing.T, bucket *blob.Bucket)) {
 	t.Helper()
 	for _, kind := range objecttest.Kinds() {
-		t.Run(kind, func(t *testing.T) { test(t, open(t, objecttest.Start(t, kind).Access())) })
+		t.Run(kind, func(t *testing.T) {
+			server := objecttest.Start(t, kind)
+			proxy := objecttest.NewProxy(t, server, 1)
+			t.Run("directly", func(t *testing.T) { test(t, open(t, server.Access())) })
+			t.Run("proxy", func(t *testing.T) {
+				test(t, open(t, proxy.Access()))
+				if proxy.Counts().Total() == 0 {
+					t.Error("the proxy has counted no request")
+				}
+			})
+		})
 	}
 }
 
