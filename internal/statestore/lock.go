@@ -62,13 +62,6 @@ func NewLockInfo(deployment string, request LockRequest) LockInfo {
 	}
 }
 
-// The lease of a lock is long enough for a server to be restarted, and for a network to come back,
-// without anybody taking the lock of a holder that is well.
-const (
-	LeaseTime   = 2 * time.Minute
-	RenewalTime = LeaseTime / 6
-)
-
 // Now returns the time, as precise as stores keep it.
 func Now() time.Time { return time.UnixMicro(time.Now().UnixMicro()).UTC() }
 

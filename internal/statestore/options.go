@@ -3,8 +3,6 @@
 
 package statestore
 
-import "time"
-
 // Options say how a store is opened.
 type Options struct {
 	// Away is called when a server that was reached is away and waited for, once until it is back. It
@@ -14,11 +12,4 @@ type Options struct {
 	// Traceless is for reading alone, and leaves no trace on the disk, not even the log that SQLite
 	// has while it reads. That works while nobody writes: otherwise the problem is [ProblemBusy].
 	Traceless bool
-}
-
-// Outage says that a server is away.
-type Outage struct {
-	Location string
-	AtMost   time.Duration // for which it is waited for
-	Reason   error
 }

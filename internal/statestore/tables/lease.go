@@ -5,49 +5,21 @@ package tables
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
-// lease is renewed in the background until it is ended.
-type lease struct {
-	stop    context.CancelFunc
-	stopped sync.WaitGroup
-}
-
 // keepLease renews the lease of the lock from now on, if it has one, until the lock is given back
-// or the store closed. A renewal that fails is tried
-// again at the next time; if the lock is lost, the next write says so.
+// or the store closed. A renewal that fails is tried again at the next time; if the lock is lost,
+// the next write says so.
 func (l *tableLock) keepLease(ctx context.Context) {
 	if l.info.Until.IsZero() {
 		return
 	}
-	ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // an operation that is interrupted has its lock until it unlocks
-	l.lease = &lease{stop: stop}
-	l.lease.stopped.Go(func() {
-		ticker := time.NewTicker(statestore.RenewalTime)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-l.store.ended():
-				return
-			case <-ticker.C:
-				_ = l.store.write(ctx, l.renew) //nolint:errcheck // see above
-			}
-		}
+	l.lease = statestore.KeepLease(ctx, l.store.ended(), func(ctx context.Context) {
+		_ = l.store.write(ctx, l.renew) //nolint:errcheck // see above
 	})
-}
-
-// end ends the renewals. It may be called for nil, and more than once.
-func (l *lease) end() {
-	if l != nil {
-		l.stop()
-		l.stopped.Wait()
-	}
 }
 
 // renew makes the lease last from now within tx.

@@ -18,8 +18,8 @@ type tableLock struct {
 	store     *tableStore
 	info      statestore.LockInfo
 	takenFrom *statestore.LockInfo
-	reserve   *reserve // nil if none was asked for
-	lease     *lease   // nil if it has none
+	reserve   *reserve          // nil if none was asked for
+	lease     *statestore.Lease // nil if it has none
 }
 
 var _ statestore.Lock = (*tableLock)(nil)
@@ -130,7 +130,7 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 
 // Unlock implements [statestore.Lock].
 func (l *tableLock) Unlock(ctx context.Context) error {
-	l.lease.end()
+	l.lease.End()
 	passErr := l.reserve.pass()
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)

@@ -26,11 +26,7 @@ type postgresStore struct {
 	shown  string // the location without credentials
 	schema string
 
-	// patience is how long a call waits for a server that was there and is not any more, such as one
-	// that is restarted.
-	patience time.Duration
-
-	away func(statestore.Outage) // see [statestore.Options]; never nil
+	patience *statestore.Patience
 
 	queue  chan struct{} // held while writing, so that changes that wait go in one transaction
 	server *postgresServer
@@ -42,17 +38,11 @@ var (
 	_ database         = (*postgresStore)(nil)
 )
 
-// usualPatience is enough for a server to be restarted, or for its standby to take its place.
-const usualPatience = time.Minute
-
 // newPostgresStore returns the store at a URL as of libpq, whose parameter schema names the schema
 // with the tables. Nothing is connected to yet.
 func newPostgresStore(location string, shared *Shared, opts statestore.Options) (*postgresStore, error) {
-	s := &postgresStore{patience: usualPatience, queue: make(chan struct{}, 1)}
+	s := &postgresStore{queue: make(chan struct{}, 1)}
 	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
-	if s.away = opts.Away; s.away == nil {
-		s.away = func(statestore.Outage) {}
-	}
 	address, err := parsePostgres(location)
 	s.shown, s.schema = address.shown, address.schema
 	if err == nil && s.schema == "" {
@@ -62,13 +52,17 @@ func newPostgresStore(location string, shared *Shared, opts statestore.Options) 
 		return nil, s.unusableURL(err)
 	}
 	config := address.config
+	atMost := statestore.UsualPatience
 	if opts.Traceless { // for whoever peeks, such as an editor, shows something else then
-		s.patience = 0
+		atMost = 0
 		if config.ConnectTimeout == 0 {
 			config.ConnectTimeout = peekingTime
 		}
 	}
 	s.server = shared.server(address.server, config)
+	s.patience = &statestore.Patience{
+		Server: &s.server.reach, Location: s.shown, AtMost: atMost, Away: opts.Away, IsLost: isLost, Reason: connectionReason,
+	}
 	return s, nil
 }
 

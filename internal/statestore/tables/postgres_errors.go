@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -75,42 +74,16 @@ func isLost(err error) bool {
 		strings.HasSuffix(err.Error(), "conn closed") // which has no type
 }
 
-const (
-	firstPause = 50 * time.Millisecond
-	mostPause  = 2 * time.Second
-)
-
 // patiently calls a function that runs a transaction, again after conflicts, and while the server
 // is away. It tells the function whether a call before may have been committed.
-//
-// A server that was never reached is not waited for: most likely its address is wrong.
 func (s *postgresStore) patiently(ctx context.Context, attempt func(again bool) (maybeCommitted bool, err error)) error {
-	var deadline time.Time
 	again := false
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	err := s.patience.Call(ctx, func() error {
 		maybeCommitted, err := attempt(again)
-		lost := err != nil && isLost(err)
-		again = again || maybeCommitted && lost
-		if err == nil || !lost && !isConflict(err) || ctx.Err() != nil {
-			return s.explain(ctx, err)
-		}
-		if deadline.IsZero() {
-			deadline = time.Now().Add(s.patience)
-		}
-		if !s.server.reached.Load() || time.Now().Add(pause).After(deadline) {
-			s.server.reached.Store(s.server.reached.Load() && !lost) // the next call need not wait as long in vain
-			return s.explain(ctx, err)
-		}
-		// A connection that was cut is replaced at once.
-		if lost && pause > firstPause && s.server.told.CompareAndSwap(false, true) {
-			s.away(statestore.Outage{Location: s.shown, AtMost: s.patience, Reason: connectionReason(err)})
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pause):
-		}
-	}
+		again = again || maybeCommitted && err != nil && isLost(err)
+		return err
+	}, isConflict)
+	return s.explain(ctx, err)
 }
 
 // explain turns the error of a call of the driver into one that names the fault of the server and

@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // postgresServer has the connections to one database, for all stores of this process with the same
@@ -22,8 +24,7 @@ import (
 type postgresServer struct {
 	reading, writing *sql.DB
 
-	reached      atomic.Bool  // and was not away since for longer than anybody waits
-	told         atomic.Bool  // that it is away, and it was not reached since
+	reach        statestore.Reach
 	transactions atomic.Int64 // that wrote
 
 	shared  *Shared // nil if it is for one store alone

@@ -146,7 +146,7 @@ func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock.lease.end() // as if the machine were suspended
+	lock.lease.End() // as if the machine were suspended
 	moveElsewhere(t, lock)
 	leaseUntil := func(when string) {
 		server.InStates(t, "SET search_path TO "+schema+"; "+
@@ -384,13 +384,14 @@ func TestPostgresServerGone(t *testing.T) {
 	server := postgrestest.Start(t)
 	s := openStore(t, newSchema(server))
 	var outages []statestore.Outage
-	s.(*postgresStore).patience, s.(*postgresStore).away = time.Second, func(o statestore.Outage) { outages = append(outages, o) }
+	patience := s.(*postgresStore).patience
+	patience.AtMost, patience.Away = time.Second, func(o statestore.Outage) { outages = append(outages, o) }
 	lock := storetest.MustLock(t, s, "default")
 	w := storetest.MustBegin(t, lock, statestore.Base{})
 	server.Stop(t, syscall.SIGKILL)
 	err := w.Write(t.Context(), map[string][]byte{"a": []byte("1")})
 	wantStoreError(t, err, statestore.ProblemUnreachable)
-	s.(*postgresStore).patience = time.Hour
+	patience.AtMost = time.Hour
 	testenv.Within(t, "the next call fails at once", func() {
 		wantStoreError(t, w.Write(t.Context(), map[string][]byte{"a": []byte("1")}), statestore.ProblemUnreachable)
 	})

@@ -44,8 +44,7 @@ func (s *postgresStore) within(
 		abandon(ctx, conn)
 		return false, err
 	}
-	s.server.reached.Store(true)
-	s.server.told.Store(false)
+	s.server.reach.Reached()
 	tx := &postgresTransaction{conn: conn, found: found, pending: &pgx.Batch{}}
 	err = fn(tx)
 	if tx.failed != nil {

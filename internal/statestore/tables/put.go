@@ -37,19 +37,6 @@ type newest struct {
 	same     bool // as the new value
 }
 
-// merged returns the changes of several calls, of which the last to a record counts: within a
-// serial, only the last value is kept.
-func merged(batch []map[string][]byte) map[string][]byte {
-	if len(batch) == 1 {
-		return batch[0]
-	}
-	all := map[string][]byte{}
-	for _, changes := range batch {
-		maps.Copy(all, changes)
-	}
-	return all
-}
-
 // put stores changes in the serial that w writes, and counts them in v.
 func (w *tableWriter) put(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, changes map[string][]byte) error {
 	store := w.lock.store

@@ -5,7 +5,6 @@ package tables
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -83,10 +82,8 @@ type tableWriter struct {
 	lock *tableLock
 	base statestore.Base
 
-	mu struct {
-		sync.Mutex
-		next *batch // joined by new calls; nil if nobody waits
-	}
+	batches statestore.Batches
+
 	// Guarded by the store's turn.
 	committed bool
 	known     *written
@@ -107,13 +104,6 @@ var _ statestore.Writer = (*tableWriter)(nil)
 // to the second.
 const touchInterval = time.Second
 
-// batch has the changes of several calls of Write that are stored together.
-type batch struct {
-	changes []map[string][]byte // in the order of the calls
-	stored  chan struct{}       // closed when err is set
-	err     error
-}
-
 // Base implements [statestore.Writer].
 func (w *tableWriter) Base() statestore.Base { return w.base }
 
@@ -125,44 +115,13 @@ func (w *tableWriter) Write(ctx context.Context, changes map[string][]byte) erro
 	if err := statestore.CheckKeys(changes); err != nil {
 		return err
 	}
-	b := w.join(changes)
-	select {
-	case <-b.stored: // by the holder of the turn
-		return b.err
-	case w.lock.store.turn() <- struct{}{}:
-	}
-	defer func() { <-w.lock.store.turn() }()
-	if w.leave(b) {
-		b.err = w.store(ctx, b.changes)
-		close(b.stored)
-	}
-	return b.err
+	return w.batches.Write(w.lock.store.turn(), changes, func(changes map[string][]byte) error {
+		return w.store(ctx, changes)
+	})
 }
 
-// join adds changes to the batch that goes next.
-func (w *tableWriter) join(changes map[string][]byte) *batch {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mu.next == nil {
-		w.mu.next = &batch{stored: make(chan struct{})}
-	}
-	w.mu.next.changes = append(w.mu.next.changes, changes)
-	return w.mu.next
-}
-
-// leave closes b to further calls. It reports false if another call did, which then also stores it.
-func (w *tableWriter) leave(b *batch) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.mu.next != b {
-		return false
-	}
-	w.mu.next = nil
-	return true
-}
-
-// store writes a batch in one transaction. The caller has the turn.
-func (w *tableWriter) store(ctx context.Context, batch []map[string][]byte) error {
+// store writes changes in one transaction. The caller has the turn.
+func (w *tableWriter) store(ctx context.Context, changes map[string][]byte) error {
 	if w.committed {
 		return statestore.ErrCommitted
 	}
@@ -172,7 +131,7 @@ func (w *tableWriter) store(ctx context.Context, batch []map[string][]byte) erro
 		if err != nil {
 			return err
 		}
-		if err := w.put(ctx, tx, d, v, merged(batch)); err != nil {
+		if err := w.put(ctx, tx, d, v, changes); err != nil {
 			return err
 		}
 		if since := time.Since(d.holder.Seen); since < 0 || since >= touchInterval {
