@@ -63,6 +63,16 @@ func (e *StoreError) Error() string {
 
 func (e *StoreError) Unwrap() error { return e.Err }
 
+// MovedError is the error of states that were moved to another location.
+func MovedError(from, to string, at time.Time) *StoreError {
+	return &StoreError{
+		Location: from,
+		Problem:  ProblemMoved,
+		Detail:   fmt.Sprintf("was moved to %s at %s", to, at.Local().Format(time.DateTime+" MST")),
+		Remedy:   "name that place in its stead",
+	}
+}
+
 // LockedError reports that someone else holds the lock.
 type LockedError struct {
 	Location string
@@ -150,9 +160,14 @@ type SerialError struct {
 	Deployment string
 	Serial     int64 // asked for
 	Newest     int64
+	Dropped    bool // it was there once, and its records were dropped
 }
 
 func (e *SerialError) Error() string {
+	if e.Dropped {
+		return fmt.Sprintf("the records of serial %d of the state of deployment %q in %s were dropped when its history was compacted",
+			e.Serial, e.Deployment, e.Location)
+	}
 	return fmt.Sprintf("the state of deployment %q in %s has no serial %d; the newest is %d",
 		e.Deployment, e.Location, e.Serial, e.Newest)
 }

@@ -22,6 +22,8 @@ const UsualPatience = time.Minute
 const (
 	firstPause = 50 * time.Millisecond
 	mostPause  = 2 * time.Second
+
+	fewAttempts = 3
 )
 
 // Reach is the knowledge of whether a server can be reached, for all stores in it. The zero value
@@ -48,13 +50,15 @@ type Patience struct {
 	Reason func(error) error // why, for people
 }
 
-// Call makes calls of a function until it succeeds, for as long as the server is away, or isConflict
-// finds that it has failed only for another call; isConflict may be nil.
+// Call makes calls of a function until it succeeds, for as long as the server is away, or
+// isConflict finds that it has failed only for another call; isConflict may be nil.
 //
-// A server that was never reached is not waited for: most likely its address is wrong.
+// A server that was never reached is tried a few times and not waited for: most likely its address
+// is wrong.
 func (p *Patience) Call(ctx context.Context, attempt func() error, isConflict func(error) bool) error {
 	var deadline time.Time
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	pause := firstPause
+	for attempts := 1; ; attempts++ {
 		err := attempt()
 		lost := err != nil && p.IsLost(err)
 		conflict := err != nil && isConflict != nil && isConflict(err)
@@ -64,14 +68,14 @@ func (p *Patience) Call(ctx context.Context, attempt func() error, isConflict fu
 		if deadline.IsZero() {
 			deadline = time.Now().Add(p.AtMost)
 		}
-		if !p.Server.reached.Load() || time.Now().Add(pause).After(deadline) {
+		if !p.Server.reached.Load() && attempts == fewAttempts || time.Now().Add(pause).After(deadline) {
 			if lost {
 				p.Server.reached.Store(false) // the next call need not wait as long in vain
 			}
 			return err
 		}
 		// A connection that was cut is replaced at once.
-		if lost && pause > firstPause && p.Away != nil && p.Server.told.CompareAndSwap(false, true) {
+		if lost && attempts > 1 && p.Server.reached.Load() && p.Away != nil && p.Server.told.CompareAndSwap(false, true) {
 			p.Away(Outage{Location: p.Location, AtMost: p.AtMost, Reason: p.Reason(err)})
 		}
 		select {
@@ -79,5 +83,6 @@ func (p *Patience) Call(ctx context.Context, attempt func() error, isConflict fu
 			return context.Cause(ctx)
 		case <-time.After(pause):
 		}
+		pause = min(2*pause, mostPause)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/google/uuid"
 )
 
 // Store keeps the states of the deployments of one stack.
@@ -152,6 +154,15 @@ type Base struct {
 	Serial  int64  // 1 for the first
 }
 
+// NextBase returns the serial after another one. The first has a new lineage if none is given.
+func NextBase(base Base) Base {
+	next := Base{Lineage: base.Lineage, Serial: base.Serial + 1}
+	if next.Lineage == "" {
+		next.Lineage = uuid.NewString() // as Terraform's lineages are
+	}
+	return next
+}
+
 // Newest is the newest serial of a deployment.
 type Newest struct {
 	Base
@@ -223,4 +234,16 @@ func CheckKeys(changes map[string][]byte) error {
 		return errors.New("write to the state: a record has an empty key; this is a bug in cairn")
 	}
 	return nil
+}
+
+// Compactor is a [Lock] in a store whose history can be compacted.
+type Compactor interface {
+	Lock
+
+	// Compact drops the records of the serials before one, and returns the number of objects that were
+	// removed. What is younger than a day stays. The descriptions of all serials stay.
+	//
+	// Errors:
+	//   - [*SerialError]: there is no such serial.
+	Compact(ctx context.Context, before int64) (removed int, err error)
 }

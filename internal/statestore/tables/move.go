@@ -95,10 +95,5 @@ func (s *tableStore) moved(ctx context.Context, tx executor) error {
 	if err := tx.QueryRowContext(ctx, selectMoved).Scan(&to, &when); err != nil {
 		return err
 	}
-	return &statestore.StoreError{
-		Location: s.location(),
-		Problem:  statestore.ProblemMoved,
-		Detail:   fmt.Sprintf("was moved to %s at %s", to, time.UnixMicro(when).Local().Format(time.DateTime+" MST")),
-		Remedy:   "name that place in its stead",
-	}
+	return statestore.MovedError(s.location(), to, time.UnixMicro(when))
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -22,10 +20,7 @@ func (l *tableLock) Begin(
 	if err := statestore.CheckKeys(changes); err != nil {
 		return nil, err
 	}
-	next := statestore.Base{Lineage: base.Lineage, Serial: base.Serial + 1}
-	if next.Lineage == "" {
-		next.Lineage = uuid.NewString() // as Terraform's lineages are
-	}
+	next := statestore.NextBase(base)
 	w := &tableWriter{lock: l, base: next}
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
