@@ -85,6 +85,7 @@ func TestScripts(t *testing.T) {
 			"sources":  sourcesCommand(t),
 			"backends": backendsCommand(t),
 			"postgres": postgresCommand(t),
+			"objects":  objectsCommand(t),
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,

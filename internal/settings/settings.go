@@ -143,8 +143,11 @@ func decodeName(attr *hcl.Attribute) (string, hcl.Diagnostics) {
 	return name, diags
 }
 
-// PostgresStore is the kind of state store that keeps the states of many stacks in a database.
-const PostgresStore = "postgres"
+// The kinds of state stores that keep the states of many stacks.
+const (
+	PostgresStore = "postgres" // in a database
+	ObjectStore   = "objects"  // on object storage, or in a directory that several machines mount
+)
 
 func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 	var diags hcl.Diagnostics
@@ -160,9 +163,15 @@ func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 			diags = diags.Append(failure.At(block.DefRange, "Unusable URL of a database",
 				"Give postgres://USER@HOST:PORT/DATABASE, whose parts may be missing as with psql: they are taken from the environment then."))
 		}
+	case ObjectStore:
+		result.State, diags = stringArgument(block.Body, "url")
+		if result.State != "" && !locations.IsObjects(result.State) {
+			diags = diags.Append(failure.At(block.DefRange, "Unusable URL of object storage",
+				"Give s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, azblob://CONTAINER/PREFIX, or file:///DIRECTORY."))
+		}
 	default:
 		diags = hcl.Diagnostics{failure.At(block.LabelRanges[0], "Unknown state store",
-			"There is no state store %q. Use \"sqlite\", which keeps the state in a file, or \"postgres\".", store)}
+			"There is no state store %q. Use \"sqlite\", which keeps the state in a file, \"postgres\", or \"objects\".", store)}
 	}
 	return diags
 }

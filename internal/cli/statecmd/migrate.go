@@ -18,7 +18,7 @@ func migrateCommand() *session.Command {
 		Args:    "FROM TO",
 		Summary: "Moves the states of all deployments to another place.",
 		Long: `
-FROM and TO are files, or URLs such as postgres://HOST/DATABASE. All serials are moved as they are, with the secrets by which
+FROM and TO are files, or URLs such as postgres://HOST/DATABASE and s3://BUCKET/PREFIX. All serials are moved as they are, with the secrets by which
 applies are recognised. Nobody can change the states meanwhile. The old place keeps a note of the new one, and is
 refused from then on. After an interrupt, the same command goes on with what is left.`,
 		Example: "cairn state migrate cairn.state.db postgres://db.example.com/states",

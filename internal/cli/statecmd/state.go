@@ -28,6 +28,7 @@ func Command() *session.Command {
 		Commands: []*session.Command{
 			listCommand(), showCommand(), pullCommand(), pushCommand(), moveCommand(), removeCommand(),
 			historyCommand(), rollbackCommand(), exportCommand(), importCommand(), unlockCommand(), locksCommand(), whereCommand(), migrateCommand(),
+			compactCommand(),
 		},
 	}
 }

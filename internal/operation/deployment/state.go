@@ -322,6 +322,17 @@ func (t *Stored) Unlock(ctx context.Context) error {
 	return lock.Unlock(ctx)
 }
 
+// Compact drops the history before a serial where the store can do that, under the lock; see
+// [statestore.Compactor].
+func (t *Stored) Compact(ctx context.Context, before int64) (removed int, err error) {
+	lock, ok := t.lock.(statestore.Compactor)
+	if !ok {
+		return 0, failure.Error("All serials stay",
+			"States in files and in databases keep all serials; only those on object storage can be compacted.")
+	}
+	return lock.Compact(ctx, before)
+}
+
 // held are the locks of this process.
 var held sync.Map // of statestore.Lock
 

@@ -251,6 +251,20 @@ func (s *State) History(ctx context.Context) ([]statestore.Version, error) {
 	return opened.Store.History(ctx, opened.Name)
 }
 
+// Compact drops the history before a serial, and returns the number of objects that were removed;
+// see [statestore.Compactor].
+func (s *State) Compact(ctx context.Context, before int64) (removed int, err error) {
+	if _, err := s.States.Existing(ctx); err != nil {
+		return 0, err
+	}
+	stored, err := s.States.Lock(ctx, statestore.LockRequest{Operation: "state compact"})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, stored.Unlock(ctx)) }()
+	return stored.Compact(ctx, before)
+}
+
 // Unlock removes the lock with this ID, which a process has left behind that is gone.
 func (s *State) Unlock(ctx context.Context, id string) error {
 	opened, err := s.States.Existing(ctx)
