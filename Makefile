@@ -32,7 +32,7 @@ help:
 	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some, DIFFERENTIALTIME=10m for random modules'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
-	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left; STORE=postgres with the states in a database'
+	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left; STORE=postgres|s3|gofakes3|gcs|directory with the states there'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'

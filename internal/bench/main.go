@@ -56,7 +56,8 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
 	flags.StringVar(&opts.mirror, "mirror", "",
 		"a `directory` that is a filesystem mirror with the provider hashicorp/aws, for modules with that")
-	flags.StringVar(&opts.database, "database", "", "the `URL` of a PostgreSQL database for the part stores, which is measured only with it")
+	flags.StringVar(&opts.database, "database", "",
+		"for the part stores, which is measured only with it: the `URL` of a database or of object storage")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

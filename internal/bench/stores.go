@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/statestore/tables"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
 )
 
 // storeSizes are the numbers of components with which stores are compared.
@@ -27,10 +28,10 @@ var storeSteps = []struct {
 	{"destroy", []string{"destroy", "-auto-approve"}},
 }
 
-// measureStores compares states in files with those in the database of opts.
+// measureStores compares states in files with those in the place of opts.
 func (r *report) measureStores(ctx context.Context, opts options, dir string) error {
-	if opts.cairn == "" || !tables.IsPostgres(opts.database) {
-		return errors.New("-only=stores needs -cairn, and -database with the URL of a PostgreSQL database in which schemas may be made")
+	if opts.cairn == "" || !locations.NeedsKey(opts.database) {
+		return errors.New("-only=stores needs -cairn, and -database with the URL of a place that has the states of many stacks")
 	}
 	heads := []string{"components", "state in"}
 	for _, step := range storeSteps {
@@ -49,8 +50,8 @@ func (r *report) measureStores(ctx context.Context, opts options, dir string) er
 			return err
 		}
 	}
-	r.section("States in a database", fmt.Sprintf("Wide stacks of the same modules, with the native engine. "+
-		"Medians of %d rounds (10 000 components: %d). The database is on the same machine. "+
+	r.section("States in another place", fmt.Sprintf("Wide stacks of the same modules, with the native engine. "+
+		"Medians of %d rounds (10 000 components: %d). The server is on the same machine. "+
 		"The last columns say how many times as long it takes as with a file.",
 		opts.rounds, opts.largeRounds), table)
 	return nil
@@ -62,7 +63,8 @@ func measureStoresWith(ctx context.Context, table *table, opts options, n, round
 	if err != nil {
 		return err
 	}
-	kinds := []string{"an SQLite file", "PostgreSQL"}
+	scheme, _, _ := strings.Cut(opts.database, ":")
+	kinds := []string{"an SQLite file", scheme}
 	took := make([][][]float64, len(kinds)) // seconds by kind, step and round
 	for i := range kinds {
 		took[i] = make([][]float64, len(storeSteps))
@@ -73,7 +75,7 @@ func measureStoresWith(ctx context.Context, table *table, opts options, n, round
 		}
 		for i, location := range []string{
 			"cairn.state.db",
-			tables.WithSchema(opts.database, fmt.Sprintf("cairn_bench_%d_%d_%d", time.Now().UnixNano(), n, round)),
+			locations.WithKey(opts.database, fmt.Sprintf("bench_%d_%d_%d", time.Now().UnixNano(), n, round)),
 		} {
 			p := &program{kinds[i], opts.cairn, "native"}
 			f.env = []string{"CAIRN_STATE=" + location}

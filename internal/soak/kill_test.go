@@ -75,7 +75,7 @@ func (l *life) killOne(programs ...string) bool {
 // killed runs a command and kills something at a random moment.
 func (l *life) killed(command string) result {
 	kinds := l.engine.kinds()
-	if l.database != nil {
+	if l.database != nil && l.database.restart != nil {
 		kinds = append(kinds, kill{name: "database", kill: func(l *life, _ *running) bool { return l.database.kill() }})
 	}
 	kind := kinds[l.random.IntN(len(kinds))]

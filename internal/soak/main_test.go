@@ -25,7 +25,7 @@ import (
 var (
 	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of another seed each")
 	cutsFlag  = flag.Int("cuts", 6, "cut the power so many times, in lives of another seed each")
-	storeFlag = flag.String("store", "sqlite", "keep the states in `sqlite|postgres`, whose server is killed, too")
+	storeFlag = flag.String("store", "sqlite", "keep the states in `sqlite|directory|postgres|s3|gofakes3|gcs`; a server is killed, too")
 	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
 )
 
