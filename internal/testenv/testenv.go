@@ -40,6 +40,9 @@ func Terraform(t testing.TB) string {
 // end. Then tests that need tofu are skipped also on CI.
 const WithoutTofuVariable = "CAIRN_TEST_WITHOUT_TOFU"
 
+// WithoutObjectsVariable is the same for the servers of object storage.
+const WithoutObjectsVariable = "CAIRN_TEST_WITHOUT_OBJECTS"
+
 // Tofu returns the path of tofu, from PATH or as built earlier.
 func Tofu(t testing.TB) string {
 	t.Helper()

@@ -28,6 +28,9 @@ func newStack(t *testing.T, bucket string) string {
 func TestServers(t *testing.T) {
 	for _, kind := range objecttest.Kinds() {
 		t.Run(kind, func(t *testing.T) {
+			if kind != objecttest.S3 {
+				testenv.SkipUnderRace(t, "the same happens with S3")
+			}
 			server := objecttest.Start(t, kind)
 			server.Access().SetEnv(t)
 			storetest.Run(t, open, func(t *testing.T) string { return newStack(t, server.Access().Location) })
@@ -40,6 +43,9 @@ func TestServers(t *testing.T) {
 func TestFaults(t *testing.T) {
 	for _, kind := range objecttest.Kinds() {
 		t.Run(kind, func(t *testing.T) {
+			if kind != objecttest.GCS { // whose client waits least
+				testenv.SkipUnderRace(t, "the same happens with "+objecttest.GCS)
+			}
 			proxy := objecttest.NewProxy(t, objecttest.Start(t, kind), testenv.Seed(t))
 			proxy.Access().SetEnv(t)
 			location := newStack(t, proxy.Access().Location)

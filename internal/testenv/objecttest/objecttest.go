@@ -97,7 +97,7 @@ func build(program toolcache.Program) func(testing.TB) []string {
 		t.Helper()
 		path, err := cache(t).Program(context.WithoutCancel(t.Context()), program)
 		if err != nil {
-			testenv.Missing(t, "needs a server of object storage from a Go module: "+err.Error())
+			missing(t, "needs a server of object storage from a Go module: "+err.Error())
 		}
 		return []string{path}
 	}
@@ -107,9 +107,18 @@ func findAzurite(t testing.TB) []string {
 	t.Helper()
 	command, err := cache(t).Azurite(context.WithoutCancel(t.Context()))
 	if err != nil {
-		testenv.Missing(t, "needs Azurite: "+err.Error())
+		missing(t, "needs Azurite: "+err.Error())
 	}
 	return command
+}
+
+// missing ends a test whose server cannot be had.
+func missing(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv(testenv.WithoutObjectsVariable) != "" {
+		t.Skip(reason + "; see " + testenv.WithoutObjectsVariable)
+	}
+	testenv.Missing(t, reason)
 }
 
 func cache(t testing.TB) *toolcache.Cache {
