@@ -43,7 +43,7 @@ const (
 	// A snapshot is made after so many entries if it is not much larger than these, and after the
 	// other number in any case: writing snapshots costs less than the entries, and reading has an end.
 	fewEntries  = 32
-	manyEntries = 512
+	manyEntries = 128
 
 	// trusted is how long what is known holds without a look at the log: entries that are older may be
 	// removed, and the next one would be created anew.
