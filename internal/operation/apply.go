@@ -187,7 +187,7 @@ func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stack
 
 // applyFitting applies a saved plan, with the state locked. That may have changed before it was.
 func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, inputs variables.Given) hcl.Diagnostics {
-	if err := r.target(r.stored).Check(plan, made); err != nil {
+	if err := r.target(ctx, r.stored).Check(plan, made); err != nil {
 		return Diagnostics(err)
 	}
 	before := r.stored.Serial

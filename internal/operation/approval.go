@@ -54,7 +54,7 @@ func (r *run) decide(ctx context.Context, plan *stackplan.Plan, warnings hcl.Dia
 		r.outcome.approvedBy = ByRules(r.outcome.judged.Rules)
 		return true, nil
 	case r.req.ApproveLater:
-		return false, r.wait(plan)
+		return false, r.wait(ctx, plan)
 	}
 	if err := r.caller.approve(ctx, plan, warnings); err != nil {
 		return false, r.withUntouched(Diagnostics(err))
@@ -72,12 +72,12 @@ func ByRules(names []string) string {
 }
 
 // wait saves a plan until somebody approves it.
-func (r *run) wait(plan *stackplan.Plan) hcl.Diagnostics {
+func (r *run) wait(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 	if err := r.stack.sources.PrepareWaiting(); err != nil {
 		return Diagnostics(err)
 	}
 	file := r.stack.env.WaitingPlan(r.stored.Deployment)
-	if err := planfile.Write(file, plan, r.target(r.stored), r.req.Version); err != nil {
+	if err := planfile.Write(file, plan, r.target(ctx, r.stored), r.req.Version); err != nil {
 		return Diagnostics(err)
 	}
 	r.outcome.waiting = true

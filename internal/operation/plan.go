@@ -122,7 +122,7 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	if diags.HasErrors() || file == "" {
 		return plan, diags
 	}
-	if err := planfile.Write(file, plan, r.target(r.stored), r.req.Version); err != nil {
+	if err := planfile.Write(file, plan, r.target(ctx, r.stored), r.req.Version); err != nil {
 		return plan, diags.Extend(Diagnostics(err))
 	}
 	return plan, diags

@@ -198,7 +198,7 @@ func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackpla
 		return stored, diags
 	}
 	if err == nil {
-		err = r.target(stored).Check(plan, made)
+		err = r.target(ctx, stored).Check(plan, made)
 	}
 	if err != nil {
 		return nil, diags.Extend(Diagnostics(err))
@@ -303,9 +303,10 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 }
 
 // target is the target that a plan is made for, and applied to.
-func (r *run) target(stored *deployment.Stored) planfile.Target {
+func (r *run) target(ctx context.Context, stored *deployment.Stored) planfile.Target {
 	target := r.stack.PlanTarget(r.runtime)
 	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
+	target.Past = func(serial int64) (*stackstate.State, error) { return stored.At(ctx, serial) }
 	target.StateFile = planfile.StatePlace(r.stack.states.File())
 	if stored.Begun != nil {
 		target.Begun = stored.Begun.Plan

@@ -292,6 +292,12 @@ func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
 // MakeSecret is [Stored.Secret] of a locked state with which something may be begun.
 func (t *Stored) MakeSecret(ctx context.Context) ([]byte, error) { return t.lock.Secret(ctx) }
 
+// At returns the state as it was at the end of a serial.
+func (t *Stored) At(ctx context.Context, serial int64) (*stackstate.State, error) {
+	state, _, err := t.readSerial(ctx, serial)
+	return state, err
+}
+
 // readSerial returns the state as it was at the end of a serial, with its records.
 func (t *Stored) readSerial(ctx context.Context, serial int64) (*stackstate.State, map[string][]byte, error) {
 	old, err := t.store.ReadSerial(ctx, t.Deployment, serial)

@@ -79,8 +79,9 @@ func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 	return nil
 }
 
-// checkState compares the version of the state. A state that only the plan itself has changed fits.
-func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error {
+// checkState compares the version of the state. A state that only the plan itself has changed fits,
+// and so does one that has changed in other parts than the plan was made from.
+func (t Target) checkState(plan *stackplan.Plan, made stackplan.FileContext) error {
 	if t.Begun != "" && t.Begun == made.Identity {
 		return nil
 	}
@@ -88,6 +89,9 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 		return t.checkPrior(made.Prior)
 	}
 	planned := StateVersion{File: made.StateFile, Lineage: made.StateLineage, Serial: made.StateSerial}
+	if planned.Lineage != "" && planned.Lineage == t.Lineage && planned.Serial != uint64(t.Serial) {
+		return t.checkReads(plan, made)
+	}
 	if diag := planned.Check(StateVersion{File: t.StateFile, Lineage: t.Lineage, Serial: uint64(t.Serial)}); diag != nil {
 		return hcl.Diagnostics{diag}
 	}

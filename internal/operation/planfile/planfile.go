@@ -50,6 +50,9 @@ type Target struct {
 	StateFile  string            // as [StatePlace] returns it; "" if it is in none, or if that is not known
 	State      *stackstate.State // nil where the caller does not keep it in a store
 
+	// Past returns the state as it was at the end of a serial. Nil where that is not known.
+	Past func(serial int64) (*stackstate.State, error)
+
 	// Begun is the identity of the plan that was applied in part, if all that has changed in the state
 	// since it was made is its own work. Empty for none.
 	Begun string
