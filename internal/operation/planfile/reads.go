@@ -21,13 +21,19 @@ type reads struct {
 	plan *stackplan.Plan
 
 	instances  map[stackaddrs.AbsComponentInstance]bool
-	components map[stackaddrs.AbsComponent]bool // with all their instances
+	destroyed  map[stackaddrs.AbsComponentInstance]bool // which must have no new dependents
+	components map[stackaddrs.AbsComponent]bool         // with all their instances
 }
 
 func newReads(plan *stackplan.Plan) reads {
-	r := reads{plan, map[stackaddrs.AbsComponentInstance]bool{}, map[stackaddrs.AbsComponent]bool{}}
+	r := reads{
+		plan,
+		map[stackaddrs.AbsComponentInstance]bool{},
+		map[stackaddrs.AbsComponentInstance]bool{},
+		map[stackaddrs.AbsComponent]bool{},
+	}
 	for _, c := range plan.Components {
-		r.instances[c.Addr] = true
+		r.instances[c.Addr], r.destroyed[c.Addr] = true, c.Action == stackplan.Delete
 		for _, required := range c.Requires {
 			r.components[required] = true
 		}
@@ -58,7 +64,7 @@ func (r reads) changed(before, now *stackstate.State) ([]string, error) {
 			if !r.component(addr) {
 				continue
 			}
-			changes, err := stackstate.ComponentRecords(withoutDependents(before.Components[addr]), withoutDependents(now.Components[addr]))
+			changes, err := stackstate.ComponentRecords(r.readOf(before.Components[addr]), r.readOf(now.Components[addr]))
 			if err != nil {
 				return nil, err
 			}
@@ -76,10 +82,10 @@ func (r reads) changed(before, now *stackstate.State) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// withoutDependents returns a component instance without what others say of it.
-func withoutDependents(c *stackstate.Component) *stackstate.Component {
-	if c == nil {
-		return nil
+// readOf returns the part of a component instance that the plan was made from.
+func (r reads) readOf(c *stackstate.Component) *stackstate.Component {
+	if c == nil || r.destroyed[c.Addr] {
+		return c
 	}
 	alone := *c
 	alone.Dependents = nil

@@ -84,6 +84,20 @@ func TestReads(t *testing.T) {
 	}
 }
 
+// A component is not destroyed under one that has come to depend on it.
+func TestReadsOfDestroy(t *testing.T) {
+	plan := &stackplan.Plan{Partial: true, Components: []*stackplan.Component{{Addr: instance(t, "component.a"), Action: stackplan.Delete}}}
+	before := stateOf(t, "x", map[string]string{"component.a": "1"})
+	now := stateOf(t, "x", map[string]string{"component.a": "1", "component.c": "1"})
+	if got, err := newReads(plan).changed(before, now); err != nil || len(got) > 0 {
+		t.Errorf("with another component: changed are %q, error %v", got, err)
+	}
+	now.Components[instance(t, "component.a")].Dependents = []stackaddrs.AbsComponent{stackaddrs.ComponentOf(instance(t, "component.c"))}
+	if got, err := newReads(plan).changed(before, now); err != nil || !slices.Equal(got, []string{"component.a"}) {
+		t.Errorf("with a new dependent: changed are %q, error %v", got, err)
+	}
+}
+
 // A plan whose serial cannot be read any more is stale.
 func TestReadsOfDroppedSerial(t *testing.T) {
 	target := Target{Serial: 7, State: stackstate.New()}
