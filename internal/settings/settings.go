@@ -34,9 +34,10 @@ type Settings struct {
 	// besides those that are in use.
 	ProviderProcesses int
 
-	Identity  Identity
-	Varsets   Varsets
-	Upstreams Upstreams
+	Identity   Identity
+	Varsets    Varsets
+	Upstreams  Upstreams
+	Encryption *Encryption // nil for none
 }
 
 // Read reads the settings file in the directory of a stack. It need not exist. Its source is added
@@ -65,6 +66,7 @@ var schema = &hcl.BodySchema{
 	Blocks: []hcl.BlockHeaderSchema{
 		{Type: "state", LabelNames: []string{"store"}},
 		{Type: "engine"},
+		{Type: "encryption"},
 		{Type: "identity", LabelNames: []string{"source"}},
 		{Type: "varset", LabelNames: []string{"name"}},
 		{Type: "upstream", LabelNames: []string{"source"}},
@@ -105,6 +107,10 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 		switch block.Type {
 		case "state":
 			diags = diags.Extend(decodeState(block, &result))
+		case "encryption":
+			var moreDiags hcl.Diagnostics
+			result.Encryption, moreDiags = decodeEncryption(block)
+			diags = diags.Extend(moreDiags)
 		case "engine":
 			if named != nil {
 				diags = diags.Append(failure.At(named.NameRange, "Setting given twice",
