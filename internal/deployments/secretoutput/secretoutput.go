@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -53,6 +54,7 @@ type Command struct {
 	Dir     string
 	Env     []string
 	Timeout time.Duration // 0 for a minute
+	Input   []byte        // on standard input, at most as much as a pipe takes, 4 KiB; nil for none
 	Limit   int           // bytes of output
 }
 
@@ -67,19 +69,42 @@ func Run(ctx context.Context, c Command) ([]byte, error) {
 	var set process.Set
 	defer context.AfterFunc(ctx, set.Kill)()
 	stdout, stderr := limited{limit: c.Limit}, limited{limit: maxSaid}
-	err := set.Run(process.Command{
+	stdin, err := input(c.Input)
+	if err != nil {
+		return nil, &FailedError{err, ""}
+	}
+	err = set.Run(process.Command{
 		Program: c.Command[0], Args: c.Command[1:], Dir: c.Dir, Env: c.Env, Timeout: cmp.Or(c.Timeout, usualTime), Stdout: &stdout,
-		Stderr: &stderr,
+		Stderr: &stderr, Stdin: stdin,
 	})
+	if stdin != nil {
+		err = errors.Join(err, stdin.Close())
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, &FailedError{err, said(&stderr, stdout.Bytes())}
+		return nil, &FailedError{err, said(&stderr, stdout.Bytes(), c.Input)}
 	case stdout.Len() > c.Limit:
 		return nil, ErrTooLong
 	}
 	return stdout.Bytes(), nil
+}
+
+// input returns the end of a pipe from which a content is read, nil for none.
+func input(content []byte) (*os.File, error) {
+	if content == nil {
+		return nil, nil //nolint:nilnil // see above
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(content) // does not wait for a reader, as it is not much
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
 }
 
 // limited keeps the first bytes that are written to it, and no more than limit and one.
@@ -102,8 +127,8 @@ func (l *limited) Write(p []byte) (int, error) {
 // in JSON does.
 var anyToken = regexp.MustCompile(`[A-Za-z0-9_-]+\.ey[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 
-// said is the text on the standard error of a program, without the program's output.
-func said(stderr *limited, stdout []byte) string {
+// said is the text on the standard error of a program, without the program's output and input.
+func said(stderr *limited, stdout, stdin []byte) string {
 	text := stderr.String()
 	cut := len(text) > maxSaid
 	if cut { // not within a secret, of which the rest would not be found
@@ -114,7 +139,7 @@ func said(stderr *limited, stdout []byte) string {
 	if json.Unmarshal(stdout, &printed) == nil {
 		hide(&hidden, printed)
 	}
-	for line := range strings.Lines(string(stdout)) {
+	for line := range strings.Lines(string(stdout) + "\n" + string(stdin)) {
 		hidden.AddString(strings.TrimSpace(line))
 	}
 	text = strings.TrimSpace(strings.ToValidUTF8(hidden.Text(anyToken.ReplaceAllString(text, redact.Hidden)), "\ufffd"))
