@@ -47,6 +47,12 @@ func missingKey(what string, w Wrapped) error {
 		"block in %s, or by %s. Nothing was done.", failure.Capitalize(what), w.describe(), settings.File, settings.EncryptionVariable)
 }
 
+// NoKey is the error for something that is to be encrypted where no key is named.
+func NoKey() error {
+	return fail(CodeMissingKey, "Missing encryption key", "There is no key to encrypt with. Name one in an encryption block in %s, or by %s. "+
+		"Nothing was done.", settings.File, settings.EncryptionVariable)
+}
+
 // wrongKey is for something that is encrypted for other keys than those that there are.
 func wrongKey(what string, w Wrapped, tried []string) error {
 	return fail(CodeWrongKey, "Wrong encryption key", "%s is encrypted for %s, and cannot be decrypted with %s. Nothing was done.",

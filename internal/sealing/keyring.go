@@ -99,6 +99,12 @@ func (k *Keyring) NewRoot(ctx context.Context) (*Root, error) {
 			root.wrapped.Slots = append(root.wrapped.Slots, *slot)
 		}
 	}
+	if len(root.wrapped.Slots) == 0 {
+		return nil, NoKey()
+	}
+	if slices.ContainsFunc(k.present, func(keeper keeper) bool { return keeper.kind() == kindPassphrase }) {
+		return root, nil // by which it can be unwrapped, and finding that out takes a while
+	}
 	again, err := k.Unwrap(ctx, root.wrapped, "a new key")
 	if err != nil {
 		return nil, err

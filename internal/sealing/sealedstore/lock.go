@@ -1,0 +1,171 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package sealedstore
+
+import (
+	"context"
+	"maps"
+
+	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/statestore"
+)
+
+// lock is a lock of the store below. Its [statestore.Lock.Import] takes records as they are stored:
+// whoever copies serials, copies the encrypted records.
+type lock struct {
+	statestore.Lock
+
+	store      *Store
+	deployment string
+}
+
+// Lock implements [statestore.Store].
+//
+// Before an apply, keys are made ready that it needs to save what it has done: those of files, and
+// those of a state that is new.
+func (s *Store) Lock(ctx context.Context, deployment string, request statestore.LockRequest) (statestore.Lock, error) {
+	if request.Reserve && s.keys.Demands() {
+		if err := s.prepare(ctx, deployment); err != nil {
+			return nil, err
+		}
+	}
+	taken, err := s.Store.Lock(ctx, deployment, request)
+	if err != nil {
+		return nil, err
+	}
+	return &lock{taken, s, deployment}, nil
+}
+
+func (s *Store) prepare(ctx context.Context, deployment string) error {
+	if err := s.keys.Prepare(ctx); err != nil {
+		return err
+	}
+	newest, err := s.Newest(ctx)
+	if err != nil || newest[deployment].Serial > 0 {
+		return err
+	}
+	ring, root, err := s.keys.NewRing(ctx, nil, nil)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.fresh[deployment] = &sealedState{ring: ring, root: root}
+	return nil
+}
+
+// Begin implements [statestore.Lock].
+func (l *lock) Begin(
+	ctx context.Context, base statestore.Base, operation string, changes map[string][]byte,
+) (statestore.Writer, error) {
+	state, stored, err := l.changes(ctx, base, changes)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := l.Lock.Begin(ctx, base, operation, stored)
+	if err != nil {
+		return nil, err
+	}
+	state = &sealedState{base: begun.Base(), ring: state.ring, root: state.root}
+	l.store.note(l.deployment, state)
+	return &writer{begun, state, l.deployment}, nil
+}
+
+// changes encrypts the first changes of the serial after base, and adds the ring if that is new.
+func (l *lock) changes(ctx context.Context, base statestore.Base, changes map[string][]byte) (*sealedState, map[string][]byte, error) {
+	s := l.store
+	if s.mode != Usual {
+		return l.rekeyed(ctx, base, changes)
+	}
+	if base.Serial > 0 {
+		state, err := s.at(ctx, l.deployment, base)
+		if err != nil {
+			return nil, nil, err
+		}
+		if state.ring != nil || !s.keys.Demands() {
+			return state, state.seal(l.deployment, changes), nil
+		}
+		// It is in clear without any record, such as after everything was destroyed.
+	}
+	if !s.keys.Demands() {
+		return &sealedState{}, changes, nil
+	}
+	state, err := l.first(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored := state.seal(l.deployment, changes)
+	stored[ringName], err = state.ring.Encode()
+	return state, stored, err
+}
+
+// first returns a new ring.
+func (l *lock) first(ctx context.Context) (*sealedState, error) {
+	l.store.mu.Lock()
+	fresh := l.store.mu.fresh[l.deployment]
+	delete(l.store.mu.fresh, l.deployment)
+	l.store.mu.Unlock()
+	if fresh != nil {
+		return fresh, nil
+	}
+	ring, root, err := l.store.keys.NewRing(ctx, nil, nil)
+	return &sealedState{ring: ring, root: root}, err
+}
+
+// rekeyed encrypts all records with a new root key, or decrypts all, and deletes those that have
+// other names then.
+func (l *lock) rekeyed(ctx context.Context, base statestore.Base, changes map[string][]byte) (*sealedState, map[string][]byte, error) {
+	if l.store.mode == Rekey && !l.store.keys.Demands() {
+		return nil, nil, sealing.NoKey()
+	}
+	before, err := l.store.Store.Read(ctx, l.deployment)
+	if err != nil {
+		return nil, nil, err
+	}
+	if before.Base() != base {
+		return &sealedState{}, nil, nil // which the store refuses, as what was read is out of date
+	}
+	stored := make(map[string][]byte, 2*len(before.Records))
+	for name := range before.Records {
+		stored[name] = nil
+	}
+	old, err := l.store.stateOf(ctx, l.deployment, before)
+	if err == nil {
+		err = old.open(l.deployment, before)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	maps.Copy(before.Records, changes)
+	maps.DeleteFunc(before.Records, func(_ string, value []byte) bool { return value == nil })
+	state := &sealedState{}
+	if l.store.mode == Rekey {
+		if state.ring, state.root, err = l.store.keys.NewRing(ctx, old.ring, old.root); err != nil {
+			return nil, nil, err
+		}
+		if stored[ringName], err = state.ring.Encode(); err != nil {
+			return nil, nil, err
+		}
+	}
+	maps.Copy(stored, state.seal(l.deployment, before.Records))
+	return state, stored, nil
+}
+
+// writer is a writer of the store below.
+type writer struct {
+	statestore.Writer
+
+	state      *sealedState
+	deployment string
+}
+
+// Write implements [statestore.Writer].
+func (w *writer) Write(ctx context.Context, changes map[string][]byte) error {
+	return w.Writer.Write(ctx, w.state.seal(w.deployment, changes))
+}
+
+var (
+	_ statestore.Lock   = (*lock)(nil)
+	_ statestore.Writer = (*writer)(nil)
+)
