@@ -71,8 +71,9 @@ func (i identities) read() (parsedKeys, error) {
 	add := func(content []byte, place string, isFormer bool) error {
 		parsed, recipients, err := agekeys.Parse(content)
 		if err != nil { // which may quote a key
-			return fail(CodeKeyFailed, "Unusable encryption key", "In %s are no private keys that can be used. It has to have lines that begin with %s, "+
-				"as age-keygen writes them, or a private key of ssh without a passphrase.", place, ageSecret)
+			return fail(CodeKeyFailed, "Unusable encryption key",
+				"In %s are no private keys that can be used. It has to have lines that begin with %s, "+
+					"as age-keygen writes them, or a private key of ssh without a passphrase.", place, ageSecret)
 		}
 		keys.all = append(keys.all, parsed...)
 		if !isFormer {
@@ -103,12 +104,14 @@ func readKeys(path string) ([]byte, error) {
 	content, err := safefile.Read(safefile.OS{}, path, maxKeyFile)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fail(CodeMissingKey, "Missing encryption key", "There is no file %s, which is to have the key of what is encrypted. Nothing was done.",
+		return nil, fail(CodeMissingKey, "Missing encryption key",
+			"There is no file %s, which is to have the key of what is encrypted. Nothing was done.",
 			path)
 	case err != nil:
 		return nil, fail(CodeKeyFailed, "Unusable encryption key", "The file of keys %s cannot be read: %s.", path, safefile.Reason(err))
 	case len(content) > maxKeyFile:
-		return nil, fail(CodeKeyFailed, "Unusable encryption key", "The file of keys %s has more than %d bytes. Is it the right one?", path, maxKeyFile)
+		return nil, fail(CodeKeyFailed, "Unusable encryption key",
+			"The file of keys %s has more than %d bytes. Is it the right one?", path, maxKeyFile)
 	}
 	return content, nil
 }

@@ -78,5 +78,6 @@ func (p *program) run(ctx context.Context, argument, input string) ([]byte, erro
 }
 
 func (p *program) fail(reason, said string) error {
-	return fail(CodeKeyFailed, "Encryption command failed", "The command %s, which wraps and unwraps keys, failed: %s.%s", p.command[0], reason, said)
+	return fail(CodeKeyFailed, "Encryption command failed",
+		"The command %s, which wraps and unwraps keys, failed: %s.%s", p.command[0], reason, said)
 }

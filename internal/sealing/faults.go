@@ -43,8 +43,9 @@ func fail(code fault.Code, summary, detail string, args ...any) error {
 
 // missingKey is for something that is encrypted where there are no keys.
 func missingKey(what string, w Wrapped) error {
-	return fail(CodeMissingKey, "Missing encryption key", "%s is encrypted for %s, and no key is given that decrypts it. Name one in an encryption "+
-		"block in %s, or by %s. Nothing was done.", failure.Capitalize(what), w.describe(), settings.File, settings.EncryptionVariable)
+	return fail(CodeMissingKey, "Missing encryption key",
+		"%s is encrypted for %s, and no key is given that decrypts it. Name one in an encryption "+
+			"block in %s, or by %s. Nothing was done.", failure.Capitalize(what), w.describe(), settings.File, settings.EncryptionVariable)
 }
 
 // NoKey is the error for something that is to be encrypted where no key is named.
@@ -55,7 +56,7 @@ func NoKey() error {
 
 // wrongKey is for something that is encrypted for other keys than those that there are.
 func wrongKey(what string, w Wrapped, tried []string) error {
-	return fail(CodeWrongKey, "Wrong encryption key", "%s is encrypted for %s, and cannot be decrypted with %s. Nothing was done.",
+	return fail(CodeWrongKey, "Encryption key mismatch", "%s is encrypted for %s, and cannot be decrypted with %s. Nothing was done.",
 		failure.Capitalize(what), w.describe(), strings.Join(tried, ", nor with "))
 }
 
@@ -67,14 +68,16 @@ func Damaged(what string) error {
 
 // Clear is the error for a file in clear where encryption is demanded.
 func Clear(what string) error {
-	return fail(CodeClear, "Content not encrypted", "%s is not encrypted, though the settings of the stack demand it. Anybody may have written "+
-		"or read it. Nothing was done.", failure.Capitalize(what))
+	return fail(CodeClear, "Content not encrypted",
+		"%s is not encrypted, though the settings of the stack demand it. Anybody may have written "+
+			"or read it. Nothing was done.", failure.Capitalize(what))
 }
 
 // ClearState is the error for a state in clear where encryption is demanded.
 func ClearState(deployment string) error {
-	return fail(CodeClearState, "State not encrypted", "The state of the deployment %q is not encrypted, though the settings of the stack demand "+
-		"it. Nothing was done. Encrypt it.", deployment)
+	return fail(CodeClearState, "State not encrypted",
+		"The state of the deployment %q is not encrypted, though the settings of the stack demand "+
+			"it. Nothing was done. Encrypt it.", deployment)
 }
 
 // describe says which keys unwrap a root key.

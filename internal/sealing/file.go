@@ -22,8 +22,8 @@ const (
 // fileKind begins each encrypted file, before its checksum.
 const fileKind = "cairn encrypted file 1"
 
-// IsSealedFile reports whether a file is an encrypted one, or was one before some of its first bytes
-// were damaged: it must not be taken for something in clear (rule E2).
+// IsSealedFile reports whether a file is an encrypted one, or was one before some of its first
+// bytes were damaged: it must not be taken for something in clear (rule E2).
 func IsSealedFile(content []byte) bool {
 	if len(content) < len(fileKind) {
 		return false

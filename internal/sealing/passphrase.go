@@ -36,7 +36,8 @@ func (p *passphrase) check() error {
 	case p.text == "":
 		return fail(CodeMissingKey, "Missing encryption key", "There is nothing in %s. Nothing was done.", p.place)
 	case len(p.text) < minPassphrase:
-		return fail(CodeKeyFailed, "Passphrase too short", "What is in %s has less than %d bytes: somebody who has a file could find it out by trying.",
+		return fail(CodeKeyFailed, "Passphrase too short",
+			"What is in %s has less than %d bytes: somebody who has a file could find it out by trying.",
 			p.place, minPassphrase)
 	}
 	return nil

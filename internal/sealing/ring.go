@@ -79,7 +79,8 @@ func ParseRing(stored []byte) *Ring {
 	return &ring
 }
 
-// FormerRoot returns a former root key of the ring whose present key this is, nil if it is not there.
+// FormerRoot returns a former root key of the ring whose present key this is, nil if it is not
+// there.
 func (r *Ring) FormerRoot(present *Root, id string) *Root {
 	for _, former := range r.Former {
 		if former.ID != id {

@@ -162,6 +162,7 @@ func TestDamage(t *testing.T) {
 // What the operating system or a user gets wrong is an error that says so, without the secret.
 func TestUnusable(t *testing.T) {
 	identity := newIdentity(t)
+	missing := settings.Keys{PassphraseVariable: "CAIRN_ENCRYPTION_NONE"}
 	tests := map[string]struct {
 		block    *settings.Encryption
 		variable string
@@ -170,7 +171,7 @@ func TestUnusable(t *testing.T) {
 		"no such file":          {nil, "no-such-file", sealing.CodeMissingKey},
 		"no keys":               {nil, "file:" + writeFile(t, "AGE-SECRET-KEY-1OOPS\n"), sealing.CodeKeyFailed},
 		"passphrase too short":  {nil, "passphrase:short", sealing.CodeKeyFailed},
-		"variable not there":    {&settings.Encryption{Keys: settings.Keys{PassphraseVariable: "CAIRN_ENCRYPTION_NONE"}}, "", sealing.CodeMissingKey},
+		"variable not there":    {&settings.Encryption{Keys: missing}, "", sealing.CodeMissingKey},
 		"recipients alone":      {nil, identity.Recipient().String(), sealing.CodeWrongKey},
 		"no such command":       {&settings.Encryption{Keys: settings.Keys{Command: []string{"./no-such-program"}}}, "", sealing.CodeKeyFailed},
 		"no such service":       {nil, "nosuch://key", sealing.CodeKeyFailed},

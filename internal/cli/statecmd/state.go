@@ -29,6 +29,7 @@ func Command() *session.Command {
 			listCommand(), showCommand(), pullCommand(), pushCommand(), moveCommand(), removeCommand(),
 			historyCommand(), rollbackCommand(), exportCommand(), importCommand(), unlockCommand(), locksCommand(), whereCommand(), migrateCommand(),
 			compactCommand(),
+			rekeyCommand(),
 		},
 	}
 }

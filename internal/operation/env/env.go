@@ -6,7 +6,8 @@
 //
 // Rules:
 //
-//   - E1. An [Env] is never changed. The settings file is read once, by the first that asks for it.
+//   - E1. An [Env] is never changed. The settings file is read once, by the first that asks for it,
+//     and so are keys.
 //   - E2. Paths that the environment or a setting names are relative to the home of the stack, as
 //     for a program that is run there.
 package env
@@ -19,6 +20,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -28,6 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 
@@ -77,6 +80,7 @@ type Env struct {
 	Options // of which no directory, and neither Environ, Log nor Files is a zero value
 
 	settings func() (settings.Settings, hcl.Diagnostics)
+	keys     func() (*sealing.Keyring, error)
 }
 
 // Open returns the surroundings. Nothing is read yet.
@@ -94,6 +98,7 @@ func Open(opts Options) *Env {
 	e := &Env{Options: opts}
 	e.WorkDir = cmp.Or(opts.WorkDir, e.dataDir())
 	e.settings = sync.OnceValues(func() (settings.Settings, hcl.Diagnostics) { return settings.Read(e.Dir, e.Files) })
+	e.keys = sync.OnceValues(e.openKeys)
 	return e
 }
 
@@ -103,6 +108,9 @@ func OpenLike(opts Options, like *Env) *Env {
 	like.settings() //nolint:errcheck // It fills Files; its mistakes are those of each later call.
 	e := Open(opts)
 	e.settings = like.settings
+	if slices.Equal(e.Environ, like.Environ) { // which may have keys
+		e.keys = like.keys
+	}
 	maps.Copy(e.Files, like.Files)
 	return e
 }
@@ -121,6 +129,17 @@ func (e *Env) Settings() (settings.Settings, error) {
 		return settings.Settings{}, diags
 	}
 	return read, nil
+}
+
+// Keys returns the keys of what is kept for the stack. No key is looked for yet.
+func (e *Env) Keys() (*sealing.Keyring, error) { return e.keys() }
+
+func (e *Env) openKeys() (*sealing.Keyring, error) {
+	read, err := e.Settings()
+	if err != nil {
+		return nil, err
+	}
+	return sealing.Open(read.Encryption, e.Environ, e.Home)
 }
 
 // IsCopy reports whether the directory has a copy of the configuration of the stack.

@@ -8,6 +8,7 @@ package statechange
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -18,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/stored"
+	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -238,6 +240,18 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 			err = approve(ctx, rollback)
 		}
 		return rollback.Operation(), rollback.Records, err
+	}})
+}
+
+// Rekey encrypts all of the state with a new key, which is wrapped for the keys that there are now,
+// or decrypts it. Former serials stay as they are.
+func (s *State) Rekey(ctx context.Context, mode sealedstore.Mode) (changed Changed, err error) {
+	const name = "state rekey"
+	other := *s
+	other.States = s.States.Rekeying(mode)
+	defer func() { err = errors.Join(err, other.States.Close()) }()
+	return other.write(ctx, change{lockedFor: name, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		return name, maps.Clone(stored.Records), nil
 	}})
 }
 

@@ -7,8 +7,8 @@
 // Rules:
 //
 //   - D1. Only this package opens stores. Which kinds there are is known to package statestore, by
-//     the scheme of a location; a decorator of all of them, such as encryption, wraps the result of
-//     open.
+//     the scheme of a location; a decorator of all of them wraps the result of openStored, as that
+//     for encryption does.
 //   - D2. That a state is in a file is for [Place.File] to say, and for nobody to assume.
 package states
 
@@ -25,6 +25,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/statestore/locations"
@@ -45,11 +47,13 @@ type Place struct {
 	location string // a path, or a URL
 	shared   *Shared
 	notify   notice.Func
+	keys     *sealing.Keyring
 }
 
-// At returns the place at a location. Notify is told when it is waited for; it may be nil.
-func At(location string, shared *Shared, notify notice.Func) Place {
-	return Place{location, shared, notify}
+// At returns the place at a location, for the stack whose surroundings these are.
+func At(location string, e *env.Env, shared *Shared) (Place, error) {
+	keys, err := e.Keys()
+	return Place{location, shared, e.Notify, keys}, err
 }
 
 // Of returns the place of the states of a stack.
@@ -64,8 +68,10 @@ func Of(e *env.Env, shared *Shared) (Place, error) {
 	} else if named := e.Getenv(env.StateVariable); named != "" {
 		location = settings.PlaceState(named, e.FromEnviron)
 	}
-	location, err = withKey(location, e, read.Name)
-	return At(location, shared, e.Notify), err
+	if location, err = withKey(location, e, read.Name); err != nil {
+		return Place{}, err
+	}
+	return At(location, e, shared)
 }
 
 // Named returns the place that somebody in the current directory names for the states of a stack.
@@ -74,8 +80,10 @@ func Named(location string, e *env.Env, shared *Shared) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	location, err = withKey(location, e, read.Name)
-	return At(location, shared, e.Notify), err
+	if location, err = withKey(location, e, read.Name); err != nil {
+		return Place{}, err
+	}
+	return At(location, e, shared)
 }
 
 // String describes the place, without credentials.
@@ -108,13 +116,23 @@ func (p Place) ReadOnly() bool {
 
 // Open returns the store. The caller closes it.
 func (p Place) Open(_ context.Context) (statestore.Store, error) {
-	return p.open(statestore.Options{})
+	return p.open(statestore.Options{}, sealedstore.Usual)
 }
 
-// Peek reads the state of a deployment. It takes no lock, starts no process, and leaves no trace on
-// the disk. A state that is being written to it may not be able to read.
+// OpenAs is [Place.Open] for changing how records are encrypted.
+func (p Place) OpenAs(mode sealedstore.Mode) (statestore.Store, error) {
+	return p.open(statestore.Options{}, mode)
+}
+
+// OpenStored returns the store with its records as they are stored, encrypted or not, for copying
+// them. The caller closes it.
+func (p Place) OpenStored() (statestore.Store, error) { return p.openStored(statestore.Options{}) }
+
+// Peek reads the state of a deployment. It takes no lock, starts no process but one that unwraps
+// the key of the state, and leaves no trace on the disk. A state that is being written to it may
+// not be able to read.
 func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapshot, error) {
-	store, err := p.open(statestore.Options{Traceless: true})
+	store, err := p.open(statestore.Options{Traceless: true}, sealedstore.Usual)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +140,15 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 	return snapshot, errors.Join(err, store.Close())
 }
 
-func (p Place) open(opts statestore.Options) (statestore.Store, error) {
+func (p Place) open(opts statestore.Options, mode sealedstore.Mode) (statestore.Store, error) {
+	store, err := p.openStored(opts)
+	if err != nil {
+		return nil, err
+	}
+	return sealedstore.New(store, p.keys, mode), nil
+}
+
+func (p Place) openStored(opts statestore.Options) (statestore.Store, error) {
 	var shared *locations.Shared
 	if p.shared != nil && !opts.Traceless {
 		shared = &p.shared.stores

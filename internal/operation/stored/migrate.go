@@ -36,11 +36,12 @@ func (s *States) Migrate(
 		return done, failure.Error("Nothing to move", "The states are to be moved from %s to the same place.", old)
 	}
 	m := statestore.Migration{Location: done.To.String(), Copied: copied}
-	if m.From, err = old.Open(ctx); err != nil {
+	// What is encrypted is copied as it is, with the keys that are stored beside it.
+	if m.From, err = old.OpenStored(); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, m.From.Close()) }()
-	if m.To, err = done.To.Open(ctx); err != nil {
+	if m.To, err = done.To.OpenStored(); err != nil {
 		return done, err
 	}
 	defer func() { err = errors.Join(err, m.To.Close()) }()

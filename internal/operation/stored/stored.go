@@ -26,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/gitignore"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/states"
+	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -50,6 +51,7 @@ type States struct {
 	sources     *sources.Sources
 	shared      *states.Shared
 	lockTimeout time.Duration // how long to wait for somebody else's lock
+	mode        sealedstore.Mode
 	opened      *opened
 }
 
@@ -61,7 +63,16 @@ type opened struct {
 
 // Of returns the states of a stack. Nothing is opened yet.
 func Of(e *env.Env, files *sources.Sources, shared *states.Shared, lockTimeout time.Duration) *States {
-	return &States{e, files, shared, lockTimeout, &opened{deployment: map[string]*deployment.Deployment{}}}
+	return &States{e, files, shared, lockTimeout, sealedstore.Usual, newOpened()}
+}
+
+func newOpened() *opened { return &opened{deployment: map[string]*deployment.Deployment{}} }
+
+// Rekeying returns the same states for changing how they are encrypted. The caller closes them.
+func (s *States) Rekeying(mode sealedstore.Mode) *States {
+	other := *s
+	other.mode, other.opened = mode, newOpened()
+	return &other
 }
 
 // For returns the same states for an operation on another deployment.
@@ -111,7 +122,7 @@ func (s *States) Existing(ctx context.Context) (*deployment.Deployment, error) {
 }
 
 // Store returns the store of the states of all deployments.
-func (s *States) Store(ctx context.Context) (statestore.Store, error) {
+func (s *States) Store(context.Context) (statestore.Store, error) {
 	if s.opened.store != nil {
 		return s.opened.store, nil
 	}
@@ -119,7 +130,7 @@ func (s *States) Store(ctx context.Context) (statestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.opened.store, err = place.Open(ctx)
+	s.opened.store, err = place.OpenAs(s.mode)
 	return s.opened.store, err
 }
 

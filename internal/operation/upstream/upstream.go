@@ -130,7 +130,7 @@ func (s *Stacks) find(source string) (settings.Upstream, error) {
 // place returns where the states of a stack are.
 func (s *Stacks) place(mapped settings.Upstream) (states.Place, error) {
 	if mapped.State != "" {
-		return states.At(settings.PlaceState(mapped.State, s.env.FromHome), s.shared, s.env.Notify), nil
+		return states.At(settings.PlaceState(mapped.State, s.env.FromHome), s.env, s.shared)
 	}
 	upstream := s.stack(mapped)
 	if info, err := os.Stat(upstream.env.Dir); err != nil || !info.IsDir() {

@@ -16,8 +16,8 @@
 //   - T3. A state in clear is refused where encryption is demanded, and one that is encrypted is
 //     read and written as such, whatever is demanded: nobody decrypts it by leaving out a setting.
 //     The serials before a state was encrypted are readable as they are.
-//   - T4. Operations, times, users, serials, numbers and sizes of records are not encrypted, nor are
-//     locks, names of deployments, and the secret by which applies are recognised.
+//   - T4. Operations, times, users, serials, numbers and sizes of records are not encrypted, nor
+//     are locks, names of deployments, and the secret by which applies are recognised.
 package sealedstore
 
 import (

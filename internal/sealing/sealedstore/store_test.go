@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
@@ -52,11 +53,11 @@ func newKey(t testing.TB) string {
 
 func (s stores) raw() statestore.Store {
 	s.Helper()
-	store, err := statestore.Open(s.path, statestore.Options{})
+	store, err := locations.Open(s.path, nil, statestore.Options{})
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { _ = store.Close() }) //nolint:errcheck // a test may have closed it
+	s.Cleanup(func() { _ = store.Close() })
 	return store
 }
 
@@ -176,11 +177,12 @@ func TestKeys(t *testing.T) {
 		t.Errorf("history %v, %v, want one serial", serials, err)
 	}
 	// Keys that cannot encrypt fail before a lock is taken.
-	checkCode(t, write(t, newStores(t).open("no-such-file", sealedstore.Usual), map[string][]byte{"a": []byte("b")}, nil), sealing.CodeMissingKey)
+	unusable := newStores(t).open("no-such-file", sealedstore.Usual)
+	checkCode(t, write(t, unusable, map[string][]byte{"a": []byte("b")}, nil), sealing.CodeMissingKey)
 }
 
-// A state in clear is refused (rule T3), and encrypted by a rekey; then nothing of the newest serial
-// is in clear, and the old one is readable.
+// A state in clear is refused (rule T3), and encrypted by a rekey; then nothing of the newest
+// serial is in clear, and the old one is readable.
 func TestClearState(t *testing.T) {
 	s := newStores(t)
 	key := newKey(t)
@@ -274,8 +276,8 @@ func TestClearMetadata(t *testing.T) {
 	checkRecords(t, s.open(key, sealedstore.Usual), map[string][]byte{"CMPTcomponent.db": []byte(secret)})
 }
 
-// A record in the place of another one, without its ring, or with a damaged one, is damage, whatever
-// the keys.
+// A record in the place of another one, without its ring, or with a damaged one, is damage,
+// whatever the keys.
 func TestDamage(t *testing.T) {
 	key := newKey(t)
 	change := map[string]func(names []string, stored map[string][]byte) map[string][]byte{
