@@ -25,6 +25,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/durable"
 	planv1 "github.com/cairnstacks/cairn/proto/cairn/plan/v1"
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -480,7 +481,7 @@ func TestFailedWriteLeavesNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	noSpace := errors.New("no space left on device")
-	err := writeAtomically(path, func(w io.Writer) error {
+	err := durable.Replace(path, func(w io.Writer) error {
 		if _, err := w.Write(make([]byte, 2<<20)); err != nil {
 			return err
 		}
