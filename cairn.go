@@ -14,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -92,7 +91,7 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 //
 // Of the request count only the values of variables, Parallelism and AcceptRecovery.
 func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller Caller) hcl.Diagnostics {
-	plan, made, err := planfile.Read(file)
+	plan, made, err := s.operations.ReadPlan(ctx, file)
 	if err != nil {
 		return operation.Diagnostics(err)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -77,7 +76,7 @@ func (r *run) wait(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 		return Diagnostics(err)
 	}
 	file := r.stack.env.WaitingPlan(r.stored.Deployment)
-	if err := planfile.Write(file, plan, r.target(ctx, r.stored), r.req.Version); err != nil {
+	if err := r.savePlan(ctx, file, plan); err != nil {
 		return Diagnostics(err)
 	}
 	r.outcome.waiting = true

@@ -20,7 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -84,7 +83,7 @@ func TestInspect(t *testing.T) {
 	file := filepath.Join(dir, "saved.plan")
 	_, diags := stack.Plan(ctx, operation.Request{Variables: sized(2)}, operation.Caller{}, file)
 	mustDiags(t, diags)
-	plan, made, err := planfile.Read(file)
+	plan, made, err := stack.ReadPlan(ctx, file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -122,8 +122,27 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	if diags.HasErrors() || file == "" {
 		return plan, diags
 	}
-	if err := planfile.Write(file, plan, r.target(ctx, r.stored), r.req.Version); err != nil {
+	if err := r.savePlan(ctx, file, plan); err != nil {
 		return plan, diags.Extend(Diagnostics(err))
 	}
 	return plan, diags
+}
+
+// savePlan saves the plan that was made.
+func (r *run) savePlan(ctx context.Context, file string, plan *stackplan.Plan) error {
+	keys, err := r.stack.env.Keys()
+	if err != nil {
+		return err
+	}
+	return planfile.Write(ctx, planfile.File{Path: file, CairnVersion: r.req.Version, Keys: keys}, plan, r.target(ctx, r.stored))
+}
+
+// ReadPlan reads a saved plan, also one that a client of the RPC API has kept, and the context that
+// it was made for.
+func (s *Stack) ReadPlan(ctx context.Context, file string) (*stackplan.Plan, stackplan.FileContext, error) {
+	keys, err := s.env.Keys()
+	if err != nil {
+		return nil, stackplan.FileContext{}, err
+	}
+	return planfile.Read(ctx, file, keys)
 }

@@ -22,6 +22,9 @@ const (
 // fileKind begins each encrypted file, before its checksum.
 const fileKind = "cairn encrypted file 1"
 
+// FileStart is how many bytes of a file say whether it is encrypted.
+const FileStart = len(fileKind)
+
 // IsSealedFile reports whether a file is an encrypted one, or was one before some of its first
 // bytes were damaged: it must not be taken for something in clear (rule E2).
 func IsSealedFile(content []byte) bool {

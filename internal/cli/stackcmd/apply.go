@@ -10,7 +10,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -129,7 +128,7 @@ func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	}
 	ctx, stop := o.Interruptible(ctx, o.Running.InFlight())
 	defer stop()
-	plan, made, err := planfile.Read(path)
+	plan, made, err := o.Stack().ReadPlan(ctx, path)
 	if err != nil {
 		return 0, err
 	}

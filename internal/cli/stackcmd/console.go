@@ -17,7 +17,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -83,7 +82,7 @@ func openConsole(
 	}
 	req := operation.InspectRequest{Stack: at, Variables: arguments}
 	if planFile != "" {
-		if req.Plan, _, err = planfile.Read(planFile); err != nil {
+		if req.Plan, _, err = s.Stack().ReadPlan(ctx, planFile); err != nil {
 			return nil, operation.Diagnostics(err)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -97,7 +96,7 @@ var graphFormats = map[string]func(*session.Session, *componentGraph) error{
 // readGraph returns the graph of a plan, or of the configuration.
 func readGraph(ctx context.Context, s *session.Session, planPath string) (*componentGraph, error) {
 	if planPath != "" {
-		plan, _, err := planfile.Read(planPath)
+		plan, _, err := s.Stack().ReadPlan(ctx, planPath)
 		if err != nil {
 			return nil, err
 		}

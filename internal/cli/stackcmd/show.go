@@ -49,7 +49,7 @@ With -json, sensitive values are part of the document.`,
 				return 0, failure.Error("Conflicting options",
 					"The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
 			case format != "":
-				return cmdline.ExitOK, showMarkdown(s, args)
+				return cmdline.ExitOK, showMarkdown(ctx, s, args)
 			case len(args) > 1:
 				return 0, failure.Error("Too many arguments", "Only with -format=markdown several plans can be shown together.")
 			}
@@ -70,10 +70,10 @@ With -json, sensitive values are part of the document.`,
 
 // showMarkdown writes one document about some plans, each by the name of its stack, or of its file
 // without one.
-func showMarkdown(s *session.Session, paths []string) error {
+func showMarkdown(ctx context.Context, s *session.Session, paths []string) error {
 	var units []markdown.Unit
 	for _, path := range paths {
-		plans, _, err := readPlans(path)
+		plans, _, err := readPlans(ctx, s, path)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func showMarkdown(s *session.Session, paths []string) error {
 }
 
 func showPlan(ctx context.Context, s *session.Session, path string, concise bool) error {
-	plans, set, err := readPlans(path)
+	plans, set, err := readPlans(ctx, s, path)
 	if err != nil {
 		return err
 	}

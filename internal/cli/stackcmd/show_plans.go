@@ -5,6 +5,7 @@ package stackcmd
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
@@ -40,9 +43,9 @@ type savedPlan struct {
 }
 
 // readPlans reads the plan in a file, or those of a set in a directory. There is no set of a file.
-func readPlans(path string) ([]savedPlan, *planset.Set, error) {
+func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPlan, *planset.Set, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		plan, err := readPlan(path)
+		plan, err := readPlan(ctx, s.Stack(), path)
 		return []savedPlan{plan}, nil, err
 	}
 	set, _, err := planset.Read(path)
@@ -52,7 +55,7 @@ func readPlans(path string) ([]savedPlan, *planset.Set, error) {
 	var plans []savedPlan
 	for i := range set.Units {
 		unit := &set.Units[i]
-		plan, err := readPlan(filepath.Join(path, filepath.FromSlash(unit.Plan)))
+		plan, err := readPlan(ctx, stackOf(s, unit), filepath.Join(path, filepath.FromSlash(unit.Plan)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -62,8 +65,15 @@ func readPlans(path string) ([]savedPlan, *planset.Set, error) {
 	return plans, set, nil
 }
 
-func readPlan(path string) (savedPlan, error) {
-	plan, made, err := planfile.Read(path)
+// stackOf returns the stack of a unit, whose settings name the keys of its plan.
+func stackOf(s *session.Session, unit *planset.Unit) *operation.Stack {
+	surroundings := s.Stack().Env()
+	dir := filepath.Join(surroundings.WorkspaceDir(), filepath.FromSlash(unit.Path))
+	return operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: surroundings.Environ}})
+}
+
+func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPlan, error) {
+	plan, made, err := stack.ReadPlan(ctx, path)
 	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
 		if text, readErr := os.ReadFile(path); readErr == nil {
 			if root, rootErr := rootmodule.ReadPlan(text); rootErr == nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -160,7 +159,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		result.Judged, result.Taken = planned.Judged, planned.Taken
 		switch {
 		case result.Changes && file != "":
-			return diags.Extend(failure.Diagnostics(s.keep(&result)))
+			return diags.Extend(failure.Diagnostics(s.keep(ctx, &result)))
 		case file != "" && s.opts.Keep == UntilApplied:
 			return diags.Extend(failure.Diagnostics(os.Remove(file)))
 		}
@@ -172,7 +171,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 // takeSaved takes the plan in the file, if the values of other stacks that it was made with are
 // unchanged.
 func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanRequest) (Plan, hcl.Diagnostics) {
-	if err := s.read(); err != nil {
+	if err := s.read(ctx); err != nil {
 		return Plan{}, failure.Diagnostics(err)
 	}
 	if req.CheckTaken == nil {
@@ -269,8 +268,8 @@ func (s *Stack) Outputs(ctx context.Context) (outputs map[string]cty.Value, foun
 
 // keep reads the plan as it was saved: only then it is known as the plan of a version of the state.
 // The file is of no use any more.
-func (s *Stack) keep(plan *Plan) error {
-	if err := s.read(); err != nil {
+func (s *Stack) keep(ctx context.Context, plan *Plan) error {
+	if err := s.read(ctx); err != nil {
 		return err
 	}
 	plan.State = fmt.Sprintf("%s %d", s.made.StateLineage, s.made.StateSerial)
@@ -280,15 +279,16 @@ func (s *Stack) keep(plan *Plan) error {
 	return os.Remove(s.opts.PlanFile)
 }
 
-func (s *Stack) read() (err error) {
-	s.plan, s.made, err = planfile.Read(s.opts.PlanFile)
-	return err
+func (s *Stack) read(ctx context.Context) (err error) {
+	stack := operation.Open(s.opts.Operation)
+	s.plan, s.made, err = stack.ReadPlan(ctx, s.opts.PlanFile)
+	return errors.Join(err, stack.Close())
 }
 
 // CheckSaved checks whether the plan in the file still fits the configuration, the engine and the
 // state. The packages and providers of the stack are fetched and installed for that.
 func (s *Stack) CheckSaved(ctx context.Context) hcl.Diagnostics {
-	if err := s.read(); err != nil {
+	if err := s.read(ctx); err != nil {
 		return failure.Diagnostics(err)
 	}
 	stack := operation.Open(s.opts.Operation)

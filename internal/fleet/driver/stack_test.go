@@ -26,7 +26,7 @@ func TestPlanUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{damaged, filepath.Join(dir, "missing")} {
-		err := NewStack(StackOptions{PlanFile: file}).keep(&Plan{})
+		err := NewStack(StackOptions{PlanFile: file}).keep(t.Context(), &Plan{})
 		if err == nil {
 			t.Errorf("%s: no error", file)
 			continue

@@ -10,7 +10,11 @@
 package planfile
 
 import (
+	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,9 +24,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/access"
+	"github.com/cairnstacks/cairn/internal/durable"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -75,16 +81,46 @@ func (t Target) Context(made engine.Info, cairnVersion string) (stackplan.FileCo
 	}, err
 }
 
+// File is a plan file that is to be written.
+type File struct {
+	Path         string
+	CairnVersion string
+	Keys         *sealing.Keyring // by which it is encrypted if that is demanded
+}
+
 // Write saves a plan that was made for a target. No other user can read the file.
-func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string) error {
-	context, err := target.Context(plan.Engine, cairnVersion)
+func Write(ctx context.Context, f File, plan *stackplan.Plan, target Target) error {
+	made, err := target.Context(plan.Engine, f.CairnVersion)
 	if err != nil {
 		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
-	if err := stackplan.WriteFile(path, plan, context); err != nil {
+	if f.Keys.Demands() {
+		err = f.writeSealed(ctx, plan, made)
+	} else {
+		err = stackplan.WriteFile(f.Path, plan, made)
+	}
+	if sealing.CodeOf(err) != "" {
+		return err
+	}
+	if err != nil {
 		return failure.Error("Plan not saved", "The plan file cannot be written: %s.", failure.Reason(err))
 	}
 	return nil
+}
+
+func (f File) writeSealed(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) error {
+	var content bytes.Buffer
+	if err := stackplan.Write(&content, plan, made); err != nil {
+		return err
+	}
+	file, err := f.Keys.SealFile(ctx, sealing.PlanFile, content.Bytes())
+	if err != nil {
+		return err
+	}
+	return durable.Replace(f.Path, func(w io.Writer) error {
+		_, err := w.Write(file)
+		return err
+	})
 }
 
 // CheckPath refuses to put a plan where it cannot be written, or in the place of something that is
@@ -103,6 +139,9 @@ func CheckPath(path string) error {
 		return failure.Error("Unusable plan file path", "%s is a directory. Give the name of a file, for example %s.", path,
 			filepath.Join(path, "stack.plan"))
 	case !info.Mode().IsRegular() || info.Size() == 0:
+		return nil
+	}
+	if isSealed(path) {
 		return nil
 	}
 	if _, _, err := stackplan.ReadFile(path); errors.Is(err, stackplan.ErrNotPlan) {
@@ -130,8 +169,52 @@ func checkDir(path string) error {
 }
 
 // Read reads a saved plan, also one that a client of the RPC API has kept, and the context that it
-// was made for.
-func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
+// was made for. One in clear is refused where keys demand encryption.
+func Read(ctx context.Context, path string, keys *sealing.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
+	if isSealed(path) {
+		return readSealed(ctx, path, keys)
+	}
+	plan, made, err := readClear(path)
+	if err == nil && keys.Demands() {
+		return nil, made, sealing.Clear("the plan file " + path)
+	}
+	return plan, made, err
+}
+
+// isSealed reports whether a file is encrypted. One that cannot be read is not: reading it as a plan
+// gives the reason.
+func isSealed(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	start := make([]byte, sealing.FileStart)
+	n, err := io.ReadFull(file, start)
+	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && sealing.IsSealedFile(start[:n])
+}
+
+func readSealed(ctx context.Context, path string, keys *sealing.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return nil, stackplan.FileContext{}, readError(path, err)
+	}
+	content, err := keys.OpenFile(ctx, sealing.PlanFile, "the plan file "+path, file)
+	if err != nil {
+		return nil, stackplan.FileContext{}, err
+	}
+	plan, made, err := stackplan.ReadFrom(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		return nil, made, readError(path, fmt.Errorf("%s: %w", path, err))
+	}
+	return plan, made, nil
+}
+
+func readClear(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	plan, made, err := stackplan.ReadFile(path)
 	if errors.Is(err, stackplan.ErrNotPlan) {
 		if kept, madeFor, clientErr := clientfile.ReadPlan(path); !errors.Is(clientErr, clientfile.ErrOther) {
