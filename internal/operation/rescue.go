@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -42,6 +43,9 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 		return false, diags.Append(failure.New("State encoding failed", "%s. This is a bug in cairn; please report it.",
 			failure.Capitalize(err.Error())))
 	}
+	if document, err = r.sealRescued(ctx, document); err != nil {
+		return false, diags.Extend(Diagnostics(err))
+	}
 	s := &rescue{r, saver, state, document}
 	path, err := deployment.WriteRescue(deployment.RescueDirs(), document)
 	if err != nil {
@@ -63,6 +67,16 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 		diags = diags.Append(s.lost(err))
 	}
 	return false, diags
+}
+
+// sealRescued encrypts a document if that is demanded. The key for it is there since the state was
+// locked.
+func (r *run) sealRescued(ctx context.Context, document []byte) ([]byte, error) {
+	keys, err := r.stack.env.Keys()
+	if err != nil {
+		return nil, err
+	}
+	return keys.SealFile(context.WithoutCancel(ctx), sealing.RescueFile, document)
 }
 
 func savedIn(path string) string {

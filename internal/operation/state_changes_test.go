@@ -175,7 +175,7 @@ func TestPushState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		parsed, err := deployment.ParseDocument(src, "a file")
+		parsed, err := deployment.ParseDocument(ctx, src, "a file", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ stays in the history. FILE may be - for standard input.`,
 			session.LockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			doc, err := readStateDocument(s, args[0])
+			doc, err := readStateDocument(ctx, s, args[0])
 			if err != nil {
 				return 0, err
 			}
@@ -90,12 +90,16 @@ stays in the history. FILE may be - for standard input.`,
 	}
 }
 
-func readStateDocument(s *session.Session, path string) (*deployment.Document, error) {
+func readStateDocument(ctx context.Context, s *session.Session, path string) (*deployment.Document, error) {
 	src, err := readInput(s, path)
 	if err != nil {
 		return nil, err
 	}
-	return deployment.ParseDocument(src, describeInput(path))
+	keys, err := s.Stack().Env().Keys()
+	if err != nil {
+		return nil, err
+	}
+	return deployment.ParseDocument(ctx, src, describeInput(path), keys)
 }
 
 // readInput reads a file, or standard input for "-".

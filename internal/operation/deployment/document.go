@@ -6,6 +6,7 @@ package deployment
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
+	"github.com/cairnstacks/cairn/internal/sealing"
 )
 
 // Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it.
@@ -52,14 +54,20 @@ func (t *Stored) StateRecords() map[string][]byte {
 	return records
 }
 
-// ParseDocument reads a document, packed or not, or a state that a client of the RPC API has kept,
-// and checks that its records can be understood. The name is that of its file in errors.
-func ParseDocument(src []byte, name string) (*Document, error) {
+// ParseDocument reads a document, packed and encrypted or not, or a state that a client of the RPC
+// API has kept, and checks that its records can be understood. The name is that of its file in
+// errors. One in clear is not refused: it is what somebody wants the state to be.
+func ParseDocument(ctx context.Context, src []byte, name string, keys *sealing.Keyring) (*Document, error) {
 	src, err := unpack(src)
 	if err != nil {
 		return nil, failure.Error("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line "+
 			"with BEGIN to that with END.",
 			name, err)
+	}
+	if sealing.IsSealedFile(src) {
+		if src, err = keys.OpenFile(ctx, sealing.RescueFile, name, src); err != nil {
+			return nil, err
+		}
 	}
 	if records, err := clientfile.ReadState(src); !errors.Is(err, clientfile.ErrOther) {
 		return fromClient(records, err, name)
