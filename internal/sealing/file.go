@@ -46,12 +46,12 @@ func IsSealedFile(content []byte) bool {
 //
 // All of a file is in memory: so are plans and states when they are made, and when they are read.
 func (k *Keyring) SealFile(ctx context.Context, kind string, content []byte) ([]byte, error) {
-	if !k.Demands() {
-		return content, nil
-	}
-	root, err := k.forFiles(ctx)
+	root, err := k.ForFiles(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if root == nil {
+		return content, nil
 	}
 	header, err := json.Marshal(root.wrapped)
 	if err != nil {

@@ -164,9 +164,12 @@ func (k *Keyring) unwrap(ctx context.Context, w Wrapped, what string) ([]byte, e
 	return nil, wrongKey(what, w, tried)
 }
 
-// forFiles returns the root key of the files that this process writes, which is wrapped once: a key
-// service is not asked again in the middle of an apply.
-func (k *Keyring) forFiles(ctx context.Context) (*Root, error) {
+// ForFiles returns the root key of the files that this process writes, nil if none has to be
+// encrypted. It is made and wrapped once: no key service is asked again in the middle of an apply.
+func (k *Keyring) ForFiles(ctx context.Context) (*Root, error) {
+	if !k.Demands() {
+		return nil, nil //nolint:nilnil // see above
+	}
 	k.mu.Lock()
 	root := k.mu.files
 	k.mu.Unlock()
@@ -183,14 +186,4 @@ func (k *Keyring) forFiles(ctx context.Context) (*Root, error) {
 		k.mu.files = root
 	}
 	return k.mu.files, nil
-}
-
-// Prepare makes sure that files can be encrypted from now on, if that is demanded, without anything
-// being read, run or asked.
-func (k *Keyring) Prepare(ctx context.Context) error {
-	if !k.Demands() {
-		return nil
-	}
-	_, err := k.forFiles(ctx)
-	return err
 }

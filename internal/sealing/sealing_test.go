@@ -182,7 +182,7 @@ func TestUnusable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			keys, err := sealing.Open(test.block, []string{settings.EncryptionVariable + "=" + test.variable}, t.TempDir())
 			if err == nil {
-				err = keys.Prepare(t.Context())
+				_, err = keys.ForFiles(t.Context())
 			}
 			checkCode(t, err, test.want)
 		})

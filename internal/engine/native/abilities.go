@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -29,8 +30,8 @@ func (s *Session) Abilities() engine.Abilities {
 
 // Kept returns the components of applies of which something is kept in a directory of runs, as
 // [engine.Keeper] does.
-func Kept(ctx context.Context, runsDir string, secret []byte) ([]string, error) {
-	return journal.New(filepath.Join(runsDir, Name)).Kept(ctx, secret)
+func Kept(ctx context.Context, runsDir string, secret []byte, keys *sealing.Keyring) ([]string, error) {
+	return journal.New(filepath.Join(runsDir, Name), keys).Kept(ctx, secret)
 }
 
 // Close implements [engine.Session].

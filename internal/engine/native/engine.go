@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -70,6 +71,9 @@ type Options struct {
 
 	// Shared is the caches that engines of several stacks have in common. Nil shares nothing.
 	Shared *Shared
+
+	// Keys are those by which journals are encrypted, if that is demanded. May be nil.
+	Keys *sealing.Keyring
 }
 
 // Shared is the caches that engines of several stacks have in common. The zero value is ready for
@@ -148,7 +152,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	modules := module.NewLoader(read)
 	s := &Session{
 		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules,
-		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
+		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name), e.opts.Keys),
 		calls: make(chan struct{}, providerCalls),
 	}
 	s.prepare = install.New(install.Options{

@@ -43,7 +43,7 @@ func BenchmarkJournal(b *testing.B) {
 				testenv.Measure(b, n, func() {
 					var kept *journal.Journal
 					if place.recorded {
-						kept = journal.New(b.TempDir())
+						kept = journal.New(b.TempDir(), nil)
 						kept.Bind(engine.Purpose{Secret: []byte("secret")})
 					}
 					components := make(chan int)

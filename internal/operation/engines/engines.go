@@ -28,6 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -46,7 +47,7 @@ type kind struct {
 
 	// kept returns the components, sorted, of applies that were begun with the state of a secret, and
 	// whose changes are kept below a directory. Nil for an engine that keeps none of its own.
-	kept func(ctx context.Context, runs string, secret []byte) ([]string, error)
+	kept func(ctx context.Context, runs string, secret []byte, keys *sealing.Keyring) ([]string, error)
 }
 
 // kinds are the engines that can be named.
@@ -137,11 +138,15 @@ func (s *Stack) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := s.env.Keys()
+	if err != nil {
+		return nil, err
+	}
 	all, err := KeptBy(ctx, s.Sources(nil), secret)
 	for _, k := range kinds {
 		if k.kept != nil && err == nil {
 			var components []string
-			components, err = k.kept(ctx, runs, secret)
+			components, err = k.kept(ctx, runs, secret, keys)
 			all = append(all, components...)
 		}
 	}

@@ -37,6 +37,10 @@ func (s *Stack) openNative() (engine.Engine, error) {
 	if err := s.sources.PrepareWorkDir(); err != nil {
 		return nil, err
 	}
+	keys, err := s.env.Keys()
+	if err != nil {
+		return nil, err
+	}
 	s.noteLog()
 	opened, err := native.New(native.Options{
 		WorkDir: s.env.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.sources.Resolver(), Environ: s.env.Environ, Dir: s.env.Dir,
@@ -44,6 +48,7 @@ func (s *Stack) openNative() (engine.Engine, error) {
 		MaxProcesses: cmp.Or(read.ProviderProcesses, defaultProviderProcesses),
 		Working:      func(what string) { s.env.Notify.Send(notice.Working{What: what}) },
 		Fetching:     s.Observe(),
+		Keys:         keys,
 	})
 	if err != nil {
 		return nil, Unusable(err)

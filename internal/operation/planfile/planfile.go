@@ -181,8 +181,8 @@ func Read(ctx context.Context, path string, keys *sealing.Keyring) (*stackplan.P
 	return plan, made, err
 }
 
-// isSealed reports whether a file is encrypted. One that cannot be read is not: reading it as a plan
-// gives the reason.
+// isSealed reports whether a file is encrypted. One that cannot be read is not: reading it as a
+// plan gives the reason.
 func isSealed(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -38,7 +38,7 @@ func (s *Store) Lock(ctx context.Context, deployment string, request statestore.
 }
 
 func (s *Store) prepare(ctx context.Context, deployment string) error {
-	if err := s.keys.Prepare(ctx); err != nil {
+	if _, err := s.keys.ForFiles(ctx); err != nil {
 		return err
 	}
 	newest, err := s.Newest(ctx)

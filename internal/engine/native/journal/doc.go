@@ -9,7 +9,8 @@
 // followed by a signature of it and of all lines before: without the secret of the state nobody can
 // add to the file, or take away but from its end, which is where padding follows: a file that was
 // cut there has none. A last line that is not whole was being written when the program was killed,
-// and does not count.
+// and does not count. Where encryption is demanded, the first record has the wrapped key of the
+// others, whose text is encrypted before it is signed.
 //
 // Rules:
 //

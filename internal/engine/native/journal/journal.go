@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/durable"
 	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -27,7 +28,8 @@ const suffix = ".journal"
 
 // Journal is that of a session. Made by [New]. Safe for concurrent use.
 type Journal struct {
-	dir string
+	dir  string
+	keys *sealing.Keyring // by which records are encrypted, if that is demanded
 
 	mu struct {
 		sync.Mutex
@@ -44,9 +46,9 @@ type Journal struct {
 }
 
 // New returns the journal of a session whose files are in a directory, together with those of other
-// sessions. Nothing is written yet.
-func New(dir string) *Journal {
-	j := &Journal{dir: dir}
+// sessions. Nothing is written yet. Keys may be nil.
+func New(dir string, keys *sealing.Keyring) *Journal {
+	j := &Journal{dir: dir, keys: keys}
 	j.mu.works = map[engine.WorkID]*Work{}
 	j.mu.left = map[engine.WorkID]*left{}
 	return j
@@ -73,7 +75,16 @@ type file struct {
 const roomStep = 64 << 10
 
 // create makes a file that nobody else has, in which records are. With its name, it is on the disk.
-func create(path string, secret []byte, records ...record) (*file, error) {
+func (j *Journal) create(path string, secret []byte, records ...record) (*file, error) {
+	root, err := j.keys.ForFiles(context.Background()) // which was made when the state was locked
+	if err != nil {
+		return nil, err
+	}
+	first := record{Kind: opened, StartedAt: time.Now().UTC()}
+	if root != nil {
+		wrapped := root.Wrapped()
+		first.Key = &wrapped
+	}
 	if err := durable.MakeDir(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
@@ -81,11 +92,11 @@ func create(path string, secret []byte, records ...record) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &file{os: made, signer: signer{secret: secret}}
+	f := &file{os: made, signer: signer{secret: secret, root: root}}
 	if _, err := filelock.TryLock(made); err != nil {
 		return nil, errors.Join(err, made.Close())
 	}
-	records = append([]record{{Kind: opened, StartedAt: time.Now().UTC()}}, records...)
+	records = append([]record{first}, records...)
 	if err := errors.Join(f.write(records...), made.Sync(), durable.Dir(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}
@@ -276,7 +287,7 @@ func (j *Journal) open() error {
 	if j.mu.file != nil {
 		return nil
 	}
-	f, err := create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret)
+	f, err := j.create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ import (
 var purpose = engine.Purpose{Secret: []byte("secret"), Plan: "plan", Serial: 7}
 
 func bound(dir string, purpose engine.Purpose) *Journal {
-	j := New(dir)
+	j := New(dir, nil)
 	j.Bind(purpose)
 	return j
 }
@@ -461,7 +461,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		size := int64(signed.Len())
 		signed.WriteByte(padding)
-		content, err := (&signer{secret: []byte("secret")}).read(bytes.NewReader(signed.Bytes()))
+		content, err := (&signer{secret: []byte("secret")}).read(t.Context(), bytes.NewReader(signed.Bytes()), journalKeys{})
 		if err != nil {
 			return
 		}
@@ -476,7 +476,7 @@ func FuzzRecords(f *testing.F) {
 				t.Errorf("the state is no JSON: %s", recovered)
 			}
 		}
-		if _, err := (&signer{secret: []byte("another")}).read(signed); size > 0 && err == nil {
+		if _, err := (&signer{secret: []byte("another")}).read(t.Context(), signed, journalKeys{}); size > 0 && err == nil {
 			t.Error("a journal of somebody else is read")
 		}
 	})

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -40,7 +41,7 @@ type left struct {
 }
 
 // Unfinished implements [engine.Recoverer].
-func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
+func (j *Journal) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	paths, err := filepath.Glob(filepath.Join(j.dir, "*"+suffix))
@@ -53,7 +54,7 @@ func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 		paths = append(paths, missing)
 	}
 	for _, path := range paths {
-		more, err := j.take(path)
+		more, err := j.take(ctx, path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("recovering from an interrupted apply by %s: %w", filepath.Base(path), err))
 		}
@@ -75,7 +76,7 @@ func (j *Journal) missing(paths []string) string {
 }
 
 // take takes over a file whose session has ended. j.mu must be held.
-func (j *Journal) take(path string) ([]engine.UnfinishedWork, error) {
+func (j *Journal) take(ctx context.Context, path string) ([]engine.UnfinishedWork, error) {
 	isRecorded := filepath.Base(path) == j.mu.purpose.Recorded
 	opened, err := openLocked(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +89,7 @@ func (j *Journal) take(path string) ([]engine.UnfinishedWork, error) {
 		return nil, err
 	}
 	taken := &leftFile{file: &file{os: opened, signer: signer{secret: j.mu.purpose.Secret}}}
-	content, err := taken.signer.read(opened)
+	content, err := taken.signer.read(ctx, opened, j.keysOf(path))
 	switch {
 	case (errors.Is(err, errForeign) || errors.Is(err, errEmpty)) && isRecorded:
 		content.damage = "is damaged at its beginning"
@@ -158,7 +159,7 @@ func (j *Journal) replace(path string, content contents) ([]engine.UnfinishedWor
 	records = append(records, record{
 		Kind: lost, Work: engine.WorkID("journal/" + filepath.Base(path)), Damage: "The journal " + path + " " + content.damage,
 	})
-	f, err := create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret, records...)
+	f, err := j.create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret, records...)
 	if err != nil {
 		return nil, err
 	}
@@ -405,14 +406,18 @@ func (f *leftFile) leave() error {
 }
 
 // Kept implements [engine.Keeper].
-func (j *Journal) Kept(_ context.Context, secret []byte) ([]string, error) {
+func (j *Journal) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	paths, err := filepath.Glob(filepath.Join(j.dir, "*"+suffix))
 	if err != nil || secret == nil {
 		return nil, err
 	}
 	var components []string
 	for _, path := range paths {
-		for _, one := range readWorks(path, secret) {
+		works, err := j.readWorks(ctx, path, secret)
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range works {
 			if !one.saved {
 				components = append(components, one.records[0].Component)
 			}
@@ -423,17 +428,22 @@ func (j *Journal) Kept(_ context.Context, secret []byte) ([]string, error) {
 }
 
 // readWorks reads a file that another session may have. Unreadable contents are for Unfinished to
-// report.
-func readWorks(path string, secret []byte) []*left {
+// report; without the key of contents, it is not known what they are.
+func (j *Journal) readWorks(ctx context.Context, path string, secret []byte) ([]*left, error) {
 	opened, err := os.Open(path)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	defer opened.Close() //nolint:errcheck // it was only read
 	s := signer{secret: secret}
-	content, err := s.read(opened)
-	if err != nil {
-		return nil
+	content, err := s.read(ctx, opened, j.keysOf(path))
+	if sealing.CodeOf(err) != "" {
+		return nil, err
 	}
-	return works(content.records)
+	if err != nil {
+		return nil, nil
+	}
+	return works(content.records), nil
 }
+
+func (j *Journal) keysOf(path string) journalKeys { return journalKeys{j.keys, "the journal " + path} }

@@ -6,14 +6,17 @@ package journal
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -53,21 +56,31 @@ type record struct {
 	Action  engine.Action   `json:"action,omitempty"`
 	Entry   json.RawMessage `json:"entry,omitempty"`
 
+	// Of opened: the key of all further records, if they are encrypted.
+	Key *sealing.Wrapped `json:"key,omitempty"`
+
 	// Of lost, and of began where records of the work are lost: the damage to the file.
 	Damage string `json:"damage,omitempty"`
 }
 
-// signer signs the lines of a file, each together with all before.
+// signer signs the lines of a file, each together with all before, and encrypts them.
 type signer struct {
 	secret []byte
 	last   []byte
+	root   *sealing.Root // nil for a file in clear
 }
+
+// recordPlace is the place of encrypted records. Their order is signed.
+const recordPlace = "journal record"
 
 // line returns a record as it is written.
 func (s *signer) line(r *record) ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
+	}
+	if s.root != nil && r.Kind != opened {
+		text = base64.StdEncoding.AppendEncode(nil, s.root.Seal(recordPlace, text))
 	}
 	s.last = s.sum(text)
 	line := append(text, '\t')
@@ -111,8 +124,8 @@ type contents struct {
 // read reads a file.
 //
 // Errors: [errForeign] if it does not begin as one; [errEmpty] if it does not end its first line;
-// that it cannot be read.
-func (s *signer) read(from io.Reader) (contents, error) {
+// that it cannot be read, or not be decrypted.
+func (s *signer) read(ctx context.Context, from io.Reader, keys journalKeys) (contents, error) {
 	var c contents
 	reader := bufio.NewReader(from)
 	for {
@@ -137,14 +150,47 @@ func (s *signer) read(from io.Reader) (contents, error) {
 			c.damage = "was changed, or is damaged"
 			return c, nil
 		}
-		var r record
-		if err := json.Unmarshal(text, &r); err != nil {
+		r, err := s.parse(ctx, text, keys)
+		if err != nil {
 			return c, err
 		}
 		s.last = want
 		c.size += int64(len(line))
 		c.records = append(c.records, r)
 	}
+}
+
+// journalKeys are the keys of a journal that is read, and its name in messages.
+type journalKeys struct {
+	ring *sealing.Keyring
+	what string
+}
+
+// parse parses the text of a line whose signature is right. The first record of a file says whether
+// the others are encrypted.
+func (s *signer) parse(ctx context.Context, text []byte, keys journalKeys) (record, error) {
+	if s.root != nil {
+		content, err := base64.StdEncoding.AppendDecode(nil, text)
+		text, whole := s.root.Open(recordPlace, content)
+		if err != nil || !whole {
+			return record{}, sealing.Damaged(keys.what)
+		}
+		var r record
+		err = json.Unmarshal(text, &r)
+		return r, err
+	}
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return r, err
+	}
+	var err error
+	switch {
+	case r.Key != nil:
+		s.root, err = keys.ring.Unwrap(ctx, *r.Key, keys.what)
+	case r.Kind == opened && keys.ring.Demands():
+		err = sealing.Clear(keys.what)
+	}
+	return r, err
 }
 
 // damageOf describes the damage after the last whole line.
