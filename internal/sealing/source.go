@@ -28,7 +28,7 @@ func (s source) path(path string) string {
 func (s source) keepers(keys settings.Keys) []keeper {
 	var all []keeper
 	if keys.URL != "" {
-		all = append(all, &service{url: keys.URL})
+		all = append(all, &service{s, keys.URL})
 	}
 	if len(keys.Command) > 0 {
 		all = append(all, &program{command: keys.Command, timeout: keys.Timeout, source: s})
@@ -43,7 +43,7 @@ func (s source) keepers(keys settings.Keys) []keeper {
 func (s source) named(v variable) []keeper {
 	var all []keeper
 	for _, url := range v.urls {
-		all = append(all, &service{url: url})
+		all = append(all, &service{s, url})
 	}
 	for _, text := range v.passphrases {
 		all = append(all, &passphrase{text: text, place: "the passphrase in " + settings.EncryptionVariable})
