@@ -9,9 +9,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 )
 
 const kindService = "service"
+
+// serviceTime is how long a service may take, with all that its library tries again.
+const serviceTime = time.Minute
 
 // service wraps root keys by a key in a key service.
 type service struct {
@@ -37,7 +41,7 @@ func (s *service) String() string { return "the key " + s.url }
 
 func (s *service) wrap(ctx context.Context, key []byte) (*Slot, error) {
 	var wrapped []byte
-	err := s.with(ctx, func(k serviceKey) (err error) {
+	err := s.with(ctx, func(ctx context.Context, k serviceKey) (err error) {
 		wrapped, err = k.encrypt(ctx, key)
 		return err
 	})
@@ -46,7 +50,7 @@ func (s *service) wrap(ctx context.Context, key []byte) (*Slot, error) {
 
 func (s *service) unwrap(ctx context.Context, slot Slot) ([]byte, error) {
 	var key []byte
-	err := s.with(ctx, func(k serviceKey) (err error) {
+	err := s.with(ctx, func(ctx context.Context, k serviceKey) (err error) {
 		key, err = k.decrypt(ctx, slot.Key)
 		return err
 	})
@@ -57,7 +61,7 @@ func (s *service) unwrap(ctx context.Context, slot Slot) ([]byte, error) {
 }
 
 // with opens the key for a call. It is needed too rarely to be kept open.
-func (s *service) with(ctx context.Context, do func(serviceKey) error) error {
+func (s *service) with(ctx context.Context, do func(context.Context, serviceKey) error) error {
 	location, err := url.Parse(s.url)
 	if err != nil {
 		return fail(CodeKeyFailed, "Unusable encryption key", "%q is no URL of a key.", s.url)
@@ -67,9 +71,11 @@ func (s *service) with(ctx context.Context, do func(serviceKey) error) error {
 		return fail(CodeKeyFailed, "Unknown key service", "There is no key service for %s://. Those that there are: %s.", location.Scheme,
 			strings.Join(slices.Sorted(maps.Keys(services)), ", "))
 	}
-	key, err := open(ctx, s, location)
+	limited, cancel := context.WithTimeout(ctx, serviceTime)
+	defer cancel()
+	key, err := open(limited, s, location)
 	if err == nil {
-		err = do(key)
+		err = do(limited, key)
 		_ = key.close() //nolint:errcheck // whatever it was for is done
 	}
 	switch {

@@ -87,3 +87,28 @@ func TestTransit(t *testing.T) {
 	_, err = open("hashivault://states", "token of a test").OpenFile(t.Context(), sealing.PlanFile, "it", file)
 	checkCode(t, err, sealing.CodeKeyFailed)
 }
+
+// The keys of clouds are opened by their URLs; that of this test is in its URL.
+func TestCloud(t *testing.T) {
+	open := func(url string) *sealing.Keyring {
+		return open(t, &settings.Encryption{Keys: settings.Keys{URL: url}}, "")
+	}
+	key := "base64key://" + base64.URLEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
+	file, err := open(key).SealFile(t.Context(), sealing.PlanFile, []byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := open(key).OpenFile(t.Context(), sealing.PlanFile, "it", file); string(got) != secret {
+		t.Errorf("OpenFile = %q, %v", got, err)
+	}
+	other := "base64key://" + base64.URLEncoding.EncodeToString([]byte("another key.....another key....."))
+	_, err = open(other).OpenFile(t.Context(), sealing.PlanFile, "it", file)
+	checkCode(t, err, sealing.CodeWrongKey)
+	for _, scheme := range []string{"awskms", "azurekeyvault", "gcpkms"} { // which do not exist here
+		_, err := open(scheme+"://").SealFile(t.Context(), sealing.PlanFile, nil)
+		checkCode(t, err, sealing.CodeKeyFailed)
+		if strings.Contains(fmt.Sprint(err), "no key service") {
+			t.Errorf("%s is not known: %v", scheme, err)
+		}
+	}
+}
