@@ -35,7 +35,16 @@ func Without(environ []string, name string) []string {
 // ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and
 // input values to the processes that it starts, and values may be secrets, which the children of
 // these inherit. The keys of what is encrypted are.
-var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", "CAIRN_ENCRYPTION"}
+var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", keyPrefix}
+
+// keyPrefix begins the names of variables with the keys of what is encrypted.
+const keyPrefix = "CAIRN_ENCRYPTION"
+
+// WithoutKeys returns an environment without the keys of what is encrypted, for a program that gets
+// input values by it.
+func WithoutKeys(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, keyPrefix) })
+}
 
 // IsOwn reports whether a variable must not reach providers, provisioners and engines.
 func IsOwn(name string) bool {

@@ -192,7 +192,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	if format.Both(request.Root) {
 		s.Note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
 	}
-	applying, err := openSet(&request, &o)
+	applying, err := openSet(ctx, s, &request, &o)
 	if err != nil {
 		return nil, err
 	}

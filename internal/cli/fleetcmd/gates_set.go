@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -35,15 +36,20 @@ type savingSet struct {
 	*planset.Set
 	mu    sync.Mutex
 	units map[int]planset.Unit // that were planned
+	clear map[int]string       // plan files outside of the set, of engines that do not encrypt
 }
 
 // openSet reads the set that is to be applied, and asks for its units. There is none if no set is
 // named.
-func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) {
+func openSet(ctx context.Context, s *session.Session, request *fleet.Request, o *gateOptions) (*planset.Applying, error) {
 	if o.set == "" {
 		return nil, nil
 	}
-	set, progress, err := planset.Read(o.set)
+	keys, err := s.Stack().Env().Keys()
+	if err != nil {
+		return nil, err
+	}
+	set, progress, err := planset.Read(ctx, o.set, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +86,11 @@ func workspaceHash(root string) (string, error) {
 func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
 	switch {
 	case g.options.out != "":
-		set, err := planset.Create(g.options.out, rand.Text())
+		keys, err := g.session.Stack().Env().Keys()
+		if err != nil {
+			return err
+		}
+		set, err := planset.Create(ctx, g.options.out, rand.Text(), keys)
 		if err != nil {
 			return err
 		}
@@ -88,9 +98,12 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 			return err
 		}
 		set.CairnVersion, set.Created = session.Version(), time.Now().UTC()
-		g.saving = &savingSet{Set: set, units: map[int]planset.Unit{}}
+		g.saving = &savingSet{Set: set, units: map[int]planset.Unit{}, clear: map[int]string{}}
 		if drivers.PlanFile, err = planFileIn(set); err != nil {
 			return err
+		}
+		if set.Demands() {
+			drivers.PlanFile = g.planFileOutside(drivers)
 		}
 		options.Keep, options.Planned = true, func(planning rollout.Planning) error {
 			return errors.Join(g.summarizePlan(planning), g.planned(ctx, planning))
@@ -109,6 +122,27 @@ func planFileIn(set *planset.Set) (func(int) string, error) {
 	}
 	absolute := planset.Set{Dir: dir}
 	return absolute.PlanFile, nil
+}
+
+// planFileOutside has the plans of root modules written among the files of this run, from where they
+// are encrypted into the set.
+func (g *gates) planFileOutside(drivers *rollout.Drivers) func(int) string {
+	inSet := drivers.PlanFile
+	return func(unit int) string {
+		if g.work.Units[unit].Kind == rollout.Components {
+			return inSet(unit)
+		}
+		file := clearPlan(drivers, unit)
+		g.saving.mu.Lock()
+		defer g.saving.mu.Unlock()
+		g.saving.clear[unit] = file
+		return file
+	}
+}
+
+// clearPlan is where the plan of a unit is in clear while the run goes on.
+func clearPlan(drivers *rollout.Drivers, unit int) string {
+	return filepath.Join(drivers.Plans, fmt.Sprintf("clear-%d.plan", unit))
 }
 
 // planned keeps the plan of a unit, its inputs and its predecessors for the set.
@@ -157,6 +191,11 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 	}
 	g.saving.mu.Lock()
 	defer g.saving.mu.Unlock()
+	if file := g.saving.clear[planning.Unit]; file != "" { // which is removed before the set is saved
+		if err := g.saving.Seal(ctx, planning.Unit, file); err != nil {
+			return err
+		}
+	}
 	g.saving.units[planning.Unit] = unit
 	return nil
 }
@@ -247,8 +286,18 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 	if err != nil {
 		return err
 	}
+	for name, unit := range chosen {
+		if saved := g.applying.Unit(name); g.applying.Demands() && saved.Module != nil {
+			if err := g.applying.Unseal(ctx, saved, clearPlan(drivers, unit)); err != nil {
+				return err
+			}
+		}
+	}
 	drivers.PlanFile = func(unit int) string {
 		if saved := g.applying.Unit(g.work.Units[unit].Name); saved != nil {
+			if g.applying.Demands() && saved.Module != nil {
+				return clearPlan(drivers, unit)
+			}
 			return filepath.Join(dir, filepath.FromSlash(saved.Plan))
 		}
 		return filepath.Join(drivers.Plans, "none")

@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/safetext"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -48,7 +49,11 @@ func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPla
 		plan, err := readPlan(ctx, s.Stack(), path)
 		return []savedPlan{plan}, nil, err
 	}
-	set, _, err := planset.Read(path)
+	keys, err := s.Stack().Env().Keys()
+	if err != nil {
+		return nil, nil, err
+	}
+	set, _, err := planset.Read(ctx, path, keys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,8 +70,12 @@ func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPla
 	return plans, set, nil
 }
 
-// stackOf returns the stack of a unit, whose settings name the keys of its plan.
+// stackOf returns the stack of a unit, whose settings name the keys of its plan. Plans of root
+// modules are encrypted as the set is.
 func stackOf(s *session.Session, unit *planset.Unit) *operation.Stack {
+	if unit.Module != nil {
+		return s.Stack()
+	}
 	surroundings := s.Stack().Env()
 	dir := filepath.Join(surroundings.WorkspaceDir(), filepath.FromSlash(unit.Path))
 	return operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: surroundings.Environ}})
@@ -75,7 +84,7 @@ func stackOf(s *session.Session, unit *planset.Unit) *operation.Stack {
 func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPlan, error) {
 	plan, made, err := stack.ReadPlan(ctx, path)
 	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
-		if text, readErr := os.ReadFile(path); readErr == nil {
+		if text, readErr := readFile(ctx, stack, path); readErr == nil {
 			if root, rootErr := rootmodule.ReadPlan(text); rootErr == nil {
 				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
 			}
@@ -89,6 +98,19 @@ func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPl
 		name += " (" + made.Deployment + ")"
 	}
 	return savedPlan{Plan: plan, made: made, name: name}, nil
+}
+
+// readFile reads the plan file of a root module.
+func readFile(ctx context.Context, stack *operation.Stack, path string) ([]byte, error) {
+	file, err := os.ReadFile(path)
+	if err != nil || !sealing.IsSealedFile(file) {
+		return file, err
+	}
+	keys, err := stack.Env().Keys()
+	if err != nil {
+		return nil, err
+	}
+	return keys.OpenFile(ctx, sealing.PlanFile, "the plan file "+path, file)
 }
 
 func fileName(path string) string {

@@ -13,7 +13,7 @@
 //     progress is written after that.
 //   - P2. No other user can read anything in it, and git ignores it. Outside of the plan files
 //     nothing in it is secret: of a sensitive value there is a keyed hash, whose key is in the
-//     index, to compare it with.
+//     index, to compare it with. Where encryption is demanded, all of it but the lock is encrypted.
 //   - P3. The contents are checked when they are read: each plan file by its hash, and values by
 //     those of the index. An altered or missing part, or one of another version, is an error.
 //   - P4. A unit counts as done only after its apply, and is never applied twice by one set.

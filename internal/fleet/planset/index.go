@@ -4,6 +4,7 @@
 package planset
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +20,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -125,11 +128,16 @@ func (x *Index) Fits(planned Value, value cty.Value) bool {
 type Set struct {
 	Index
 	Dir string
+
+	keys *sealing.Keyring // by which the index, the progress and plans of root modules are encrypted, if that is demanded
 }
 
 // Create makes the directory of a set, in which plan files can be written. An existing directory
 // must be empty, or an earlier set, which is replaced.
-func Create(dir string, key string) (*Set, error) {
+func Create(ctx context.Context, dir, key string, keys *sealing.Keyring) (*Set, error) {
+	if _, err := keys.ForFiles(ctx); err != nil {
+		return nil, err
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -162,7 +170,7 @@ func Create(dir string, key string) (*Set, error) {
 	if err := makeLock(dir); err != nil {
 		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s: %s.", lockName, dir, failure.Reason(err))
 	}
-	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
+	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}, keys: keys}, nil
 }
 
 // Protect takes a set from git and from other users (rule P2), as it was when it was made: tools
@@ -270,12 +278,45 @@ func (s *Set) Discard() {
 	_ = os.RemoveAll(filepath.Join(s.Dir, plansName)) //nolint:errcheck // without an index it is no set
 }
 
-// write replaces a file as a whole.
+// Demands reports whether what is in the set has to be encrypted.
+func (s *Set) Demands() bool { return s.keys.Demands() }
+
+// Seal writes the plan of a unit, which an engine has written elsewhere that does not encrypt.
+func (s *Set) Seal(ctx context.Context, number int, written string) error {
+	content, err := os.ReadFile(written)
+	if err == nil {
+		content, err = s.keys.SealFile(ctx, sealing.PlanFile, content)
+	}
+	if err == nil {
+		err = safefile.Replace(s.PlanFile(number), content, 0o600)
+	}
+	if err != nil {
+		return failure.Error("Set of plans not saved", "The plan in %s cannot be encrypted: %s.", written, failure.Reason(err))
+	}
+	return nil
+}
+
+// Unseal writes the plan of a unit, which no engine can read that does not decrypt, to another file.
+func (s *Set) Unseal(ctx context.Context, unit *Unit, to string) error {
+	content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(unit.Plan)))
+	if err == nil {
+		content, err = s.keys.OpenFile(ctx, sealing.PlanFile, "the plan of "+unit.Name, content)
+	}
+	if err != nil {
+		return err
+	}
+	return safefile.Replace(to, content, 0o600)
+}
+
+// write replaces a file as a whole. Its key is there since the set was made or read.
 func (s *Set) write(name string, content any) error {
 	text, err := json.MarshalIndent(content, "", "  ")
 	if err == nil {
+		text, err = s.keys.SealFile(context.Background(), sealing.PlanSet, append(text, '\n'))
+	}
+	if err == nil {
 		path := filepath.Join(s.Dir, name)
-		if err = os.WriteFile(path+".new", append(text, '\n'), 0o600); err == nil {
+		if err = os.WriteFile(path+".new", text, 0o600); err == nil {
 			err = os.Rename(path+".new", path)
 		}
 	}

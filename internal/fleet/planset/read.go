@@ -4,6 +4,7 @@
 package planset
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/sealing"
 )
 
 // Progress says how far a set was applied.
@@ -31,8 +33,11 @@ const (
 const maxIndex = 64 << 20
 
 // Read reads a set and checks its files (rule P3). All that is wrong is reported.
-func Read(dir string) (*Set, map[string]Progress, error) {
-	set := &Set{Dir: dir}
+func Read(ctx context.Context, dir string, keys *sealing.Keyring) (*Set, map[string]Progress, error) {
+	if _, err := keys.ForFiles(ctx); err != nil { // for the progress
+		return nil, nil, err
+	}
+	set := &Set{Dir: dir, keys: keys}
 	text, err := safefile.Read(os.DirFS(dir), indexName, maxIndex)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,6 +46,9 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	case err != nil:
 		return nil, nil, failure.Error("Unreadable set of plans",
 			"The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
+	}
+	if text, err = keys.OpenFile(ctx, sealing.PlanSet, "the set of plans in "+dir, text); err != nil {
+		return nil, nil, err
 	}
 	// The index is written after all plan files: without it there is no set, and with it the files
 	// must be there. The progress is written by applies, so that a new set has none, and a unit or a
@@ -66,6 +74,9 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	progress := map[string]Progress{}
 	text, err = safefile.Read(os.DirFS(dir), progressName, maxIndex)
 	if err == nil {
+		if text, err = keys.OpenFile(ctx, sealing.PlanSet, "the progress of the set in "+dir, text); err != nil {
+			return nil, nil, err
+		}
 		err = json.Unmarshal(text, &progress)
 	}
 	for name, reached := range progress {

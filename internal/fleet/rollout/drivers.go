@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -78,7 +79,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	}
 	return driver.NewRoot(d.Roots.Open(rootmodule.Options{
 		Dir:       u.Dir,
-		Environ:   enginelog.ForProcess(Environment(u)),
+		Environ:   enginelog.ForProcess(environ.WithoutKeys(Environment(u))),
 		VarFiles:  u.VarFiles,
 		Workspace: w.workspaceToSelect(u),
 		PlanFile:  planFile,
