@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/operation/stored"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -98,33 +97,6 @@ func (s *Stack) States() *stored.States { return s.states }
 // StateChanges are the changes of the state that are made by hand.
 func (s *Stack) StateChanges() *statechange.State {
 	return &statechange.State{Sources: s.sources, States: s.states, Engines: s.engines}
-}
-
-// Rekey is [statechange.State.Rekey] for the deployment that was named, or else for all that have a
-// state, in the order of their names. Done is called after each.
-func (s *Stack) Rekey(ctx context.Context, mode sealedstore.Mode, done func(deployment string, changed statechange.Changed)) error {
-	names := []string{s.env.NamedDeployment()}
-	if names[0] == "" {
-		store, err := s.states.Store(ctx)
-		if err == nil {
-			names, err = store.Deployments(ctx)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, name := range names {
-		changes := s.StateChanges()
-		of := s.env.For(name)
-		changes.Sources = s.sources.For(of)
-		changes.States = s.states.For(of, changes.Sources)
-		changed, err := changes.Rekey(ctx, mode)
-		if err != nil {
-			return err
-		}
-		done(name, changed)
-	}
-	return nil
 }
 
 // Providers are those that the stack and its modules require.

@@ -124,8 +124,8 @@ func planFileIn(set *planset.Set) (func(int) string, error) {
 	return absolute.PlanFile, nil
 }
 
-// planFileOutside has the plans of root modules written among the files of this run, from where they
-// are encrypted into the set.
+// planFileOutside has the plans of root modules written among the files of this run, from where
+// they are encrypted into the set.
 func (g *gates) planFileOutside(drivers *rollout.Drivers) func(int) string {
 	inSet := drivers.PlanFile
 	return func(unit int) string {
@@ -286,18 +286,15 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 	if err != nil {
 		return err
 	}
-	for name, unit := range chosen {
-		if saved := g.applying.Unit(name); g.applying.Demands() && saved.Module != nil {
-			if err := g.applying.Unseal(ctx, saved, clearPlan(drivers, unit)); err != nil {
-				return err
-			}
-		}
+	unsealed, err := g.unsealPlans(ctx, drivers, chosen)
+	if err != nil {
+		return err
 	}
 	drivers.PlanFile = func(unit int) string {
+		if file := unsealed[unit]; file != "" {
+			return file
+		}
 		if saved := g.applying.Unit(g.work.Units[unit].Name); saved != nil {
-			if g.applying.Demands() && saved.Module != nil {
-				return clearPlan(drivers, unit)
-			}
 			return filepath.Join(dir, filepath.FromSlash(saved.Plan))
 		}
 		return filepath.Join(drivers.Plans, "none")
@@ -314,6 +311,23 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 		return g.applying.Driver(saved, opened)
 	}
 	return nil
+}
+
+// unsealPlans writes plans of root modules, which engines read that do not decrypt, among the files
+// of this run. It returns these files by units.
+func (g *gates) unsealPlans(ctx context.Context, drivers *rollout.Drivers, chosen map[string]int) (map[int]string, error) {
+	files := map[int]string{}
+	for name, unit := range chosen {
+		saved := g.applying.Unit(name)
+		if !g.applying.Demands() || saved.Module == nil {
+			continue
+		}
+		files[unit] = clearPlan(drivers, unit)
+		if err := g.applying.Unseal(ctx, saved, files[unit]); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 // checkPlans checks all plans of a set, as many at the same time as are worked on, and returns the

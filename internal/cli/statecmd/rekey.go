@@ -33,7 +33,7 @@ one in a "former" block, run this command, and then remove the old one.`,
 			if decrypt {
 				mode, done = sealedstore.Decrypt, "decrypted"
 			}
-			err := s.Stack().Rekey(ctx, mode, func(deployment string, changed statechange.Changed) {
+			err := s.Stack().StateChanges().Rekey(ctx, mode, func(deployment string, changed statechange.Changed) {
 				if !changed.Nothing {
 					found = true
 					s.Print("The state of the deployment %q was %s and is now at serial %d.\n", safetext.Name(deployment), done, changed.Serial)

@@ -296,7 +296,8 @@ func (s *Set) Seal(ctx context.Context, number int, written string) error {
 	return nil
 }
 
-// Unseal writes the plan of a unit, which no engine can read that does not decrypt, to another file.
+// Unseal writes the plan of a unit, which no engine can read that does not decrypt, to another
+// file.
 func (s *Set) Unseal(ctx context.Context, unit *Unit, to string) error {
 	content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(unit.Plan)))
 	if err == nil {

@@ -243,12 +243,28 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 	}})
 }
 
-// Rekey encrypts all of the state with a new key, which is wrapped for the keys that there are now,
-// or decrypts it. Former serials stay as they are.
-func (s *State) Rekey(ctx context.Context, mode sealedstore.Mode) (changed Changed, err error) {
+// Rekey encrypts all of the state of the deployment that was named, or else of all that have one,
+// with a new key, which is wrapped for the keys that there are now, or decrypts it. Former serials
+// stay as they are. Done is called after each deployment, in the order of their names.
+func (s *State) Rekey(ctx context.Context, mode sealedstore.Mode, done func(deployment string, changed Changed)) error {
+	names, err := s.States.Named(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		changed, err := s.rekey(ctx, name, mode)
+		if err != nil {
+			return err
+		}
+		done(name, changed)
+	}
+	return nil
+}
+
+func (s *State) rekey(ctx context.Context, deploymentName string, mode sealedstore.Mode) (changed Changed, err error) {
 	const name = "state rekey"
 	other := *s
-	other.States = s.States.Rekeying(mode)
+	other.States = s.States.Of(deploymentName).Rekeying(mode)
 	defer func() { err = errors.Join(err, other.States.Close()) }()
 	return other.write(ctx, change{lockedFor: name, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		return name, maps.Clone(stored.Records), nil

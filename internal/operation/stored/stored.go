@@ -82,6 +82,25 @@ func (s *States) For(e *env.Env, files *sources.Sources) *States {
 	return &other
 }
 
+// Of returns the same states for another deployment.
+func (s *States) Of(deployment string) *States {
+	e := s.env.For(deployment)
+	return s.For(e, s.sources.For(e))
+}
+
+// Named returns the name of the deployment that was given, or else those of all that have a state,
+// sorted.
+func (s *States) Named(ctx context.Context) ([]string, error) {
+	if name := s.env.NamedDeployment(); name != "" {
+		return []string{name}, nil
+	}
+	store, err := s.Store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return store.Deployments(ctx)
+}
+
 // Close closes the store, if it was opened.
 func (s *States) Close() error {
 	if s.opened.store == nil {
