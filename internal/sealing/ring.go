@@ -21,6 +21,10 @@ type Ring struct {
 
 	// Names is how names of records are written.
 	Names string `json:"names"`
+
+	// Written are the serials in which a ring was written, of which the first is the first encrypted
+	// one: the ring is no record of those who use the store, and does not count.
+	Written []int64 `json:"written"`
 }
 
 // The values of [Ring.Names].

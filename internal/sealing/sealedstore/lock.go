@@ -6,13 +6,13 @@ package sealedstore
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
-// lock is a lock of the store below. Its [statestore.Lock.Import] takes records as they are stored:
-// whoever copies serials, copies the encrypted records.
+// lock is a lock of the store below.
 type lock struct {
 	statestore.Lock
 
@@ -95,9 +95,30 @@ func (l *lock) changes(ctx context.Context, base statestore.Base, changes map[st
 	if err != nil {
 		return nil, nil, err
 	}
+	state.ring.Written = []int64{base.Serial + 1}
 	stored := state.seal(l.deployment, changes)
 	stored[ringName], err = state.ring.Encode()
 	return state, stored, err
+}
+
+// Import implements [statestore.Lock]. Whoever has no key copies encrypted records as they are,
+// from and to the stores below.
+func (l *lock) Import(ctx context.Context, lineage string, version statestore.Version, changes map[string][]byte) error {
+	base := statestore.Base{Serial: version.Serial - 1}
+	if base.Serial > 0 {
+		base.Lineage = lineage
+	}
+	state, stored, err := l.changes(ctx, base, changes)
+	if err != nil {
+		return err
+	}
+	count(state.ring, &version, 1)
+	if err := l.Lock.Import(ctx, lineage, version, stored); err != nil {
+		return err
+	}
+	base = statestore.Base{Lineage: lineage, Serial: version.Serial}
+	l.store.note(l.deployment, &sealedState{base: base, ring: state.ring, root: state.root})
+	return nil
 }
 
 // first returns a new ring.
@@ -144,6 +165,10 @@ func (l *lock) rekeyed(ctx context.Context, base statestore.Base, changes map[st
 		if state.ring, state.root, err = l.store.keys.NewRing(ctx, old.ring, old.root); err != nil {
 			return nil, nil, err
 		}
+		if old.ring != nil {
+			state.ring.Written = slices.Clone(old.ring.Written)
+		}
+		state.ring.Written = append(state.ring.Written, base.Serial+1)
 		if stored[ringName], err = state.ring.Encode(); err != nil {
 			return nil, nil, err
 		}

@@ -18,6 +18,7 @@ func (t *sealedState) open(deployment string, snapshot *statestore.Snapshot) err
 		return nil
 	}
 	delete(snapshot.Records, ringName)
+	count(t.ring, &snapshot.Version, -1)
 	stored := pairsOf(snapshot.Records)
 	whole := make([]bool, len(stored))
 	inParallel(len(stored), func(i int) {
@@ -67,7 +68,10 @@ func (t *sealedState) sealRecord(deployment string, plain pair) pair {
 	if t.ring.Names == sealing.HiddenNames {
 		name = hiddenPrefix + t.root.Name(plain.name)
 	}
-	if plain.value == nil {
+	switch {
+	case plain.name == "": // which the store refuses
+		return plain
+	case plain.value == nil:
 		return pair{name, nil}
 	}
 	content := make([]byte, 0, binary.MaxVarintLen64+len(plain.name)+len(plain.value))

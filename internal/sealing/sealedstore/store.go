@@ -23,6 +23,7 @@ package sealedstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -98,6 +99,37 @@ func (s *Store) ReadSerial(ctx context.Context, deployment string, serial int64)
 		return nil, err
 	}
 	return snapshot, state.open(deployment, snapshot)
+}
+
+// History implements [statestore.Store].
+func (s *Store) History(ctx context.Context, deployment string) ([]statestore.Version, error) {
+	history, err := s.Store.History(ctx, deployment)
+	if err != nil || len(history) == 0 {
+		return history, err
+	}
+	newest, err := s.Store.Read(ctx, deployment)
+	if err != nil {
+		return nil, err
+	}
+	ring, err := ringOf(deployment, newest)
+	if err != nil {
+		return nil, err
+	}
+	for i := range history {
+		count(ring, &history[i], -1)
+	}
+	return history, nil
+}
+
+// count adds the ring to the numbers of records of a serial, or takes it away.
+func count(ring *sealing.Ring, version *statestore.Version, one int64) {
+	if ring == nil || len(ring.Written) == 0 || version.Serial < ring.Written[0] {
+		return
+	}
+	version.Total += one
+	if slices.Contains(ring.Written, version.Serial) {
+		version.Changed += one
+	}
 }
 
 // Check implements [statestore.Store].

@@ -1,0 +1,45 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package sealedstore_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
+	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
+)
+
+// openSealed opens the store at a location with the key of these tests, which other processes have,
+// too.
+func openSealed(location string) (statestore.Store, error) {
+	store, err := locations.Open(location, nil, statestore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	keys, err := sealing.Open(nil, []string{settings.EncryptionVariable + "=file:" + os.Getenv(keyFile)}, ".")
+	if err != nil {
+		return nil, err
+	}
+	return sealedstore.New(store, keys, sealedstore.Usual), nil
+}
+
+// keyFile is the variable that has the file with the key.
+const keyFile = "SEALEDSTORE_TEST_KEY"
+
+func TestMain(m *testing.M) { storetest.Main(m, openSealed, nil) }
+
+func TestContract(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, []byte(newKey(t)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(keyFile, path)
+	storetest.Run(t, openSealed, func(t *testing.T) string { t.Helper(); return filepath.Join(t.TempDir(), "state.db") })
+}
