@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/sealing/agekeys"
 )
 
 const (
@@ -84,7 +85,7 @@ func (r *reader) identities() (identities []age.Identity, place string, err erro
 		}
 		place = "the file " + name
 	}
-	identities, err = age.ParseIdentities(bytes.NewReader(content))
+	identities, _, err = agekeys.Parse(content)
 	if err != nil { // which may quote a key
 		return nil, "", r.fail("Unusable age key",
 			"In %s are no keys of age. It has to have lines that begin with AGE-SECRET-KEY-, as age-keygen writes them.", place)
