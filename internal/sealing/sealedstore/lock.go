@@ -34,7 +34,23 @@ func (s *Store) Lock(ctx context.Context, deployment string, request statestore.
 	if err != nil {
 		return nil, err
 	}
-	return &lock{taken, s, deployment}, nil
+	made := &lock{taken, s, deployment}
+	if compactor, ok := taken.(statestore.Compactor); ok {
+		return &compactingLock{made, compactor}, nil
+	}
+	return made, nil
+}
+
+// compactingLock is the lock of a store that can drop history, which needs no key.
+type compactingLock struct {
+	*lock
+
+	below statestore.Compactor
+}
+
+// Compact implements [statestore.Compactor].
+func (l *compactingLock) Compact(ctx context.Context, before int64) (removed int, err error) {
+	return l.below.Compact(ctx, before)
 }
 
 func (s *Store) prepare(ctx context.Context, deployment string) error {
@@ -191,6 +207,7 @@ func (w *writer) Write(ctx context.Context, changes map[string][]byte) error {
 }
 
 var (
-	_ statestore.Lock   = (*lock)(nil)
-	_ statestore.Writer = (*writer)(nil)
+	_ statestore.Lock      = (*lock)(nil)
+	_ statestore.Compactor = (*compactingLock)(nil)
+	_ statestore.Writer    = (*writer)(nil)
 )
