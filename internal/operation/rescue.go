@@ -13,10 +13,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -76,7 +76,7 @@ func (r *run) sealRescued(ctx context.Context, document []byte) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	return keys.SealFile(context.WithoutCancel(ctx), sealing.RescueFile, document)
+	return keys.SealFile(context.WithoutCancel(ctx), encryption.RescueFile, document)
 }
 
 func savedIn(path string) string {

@@ -44,7 +44,7 @@ const EncryptionVariable = "CAIRN_ENCRYPTION"
 
 var passphraseVariable = regexp.MustCompile(`^` + EncryptionVariable + `_[A-Z0-9_]+$`)
 
-// keyURL is the form of keys in key services; their schemes are for package sealing to know.
+// keyURL is the form of keys in key services; their schemes are for package encryption to know.
 var keyURL = regexp.MustCompile(`^[a-z0-9+.-]+://.`)
 
 func decodeEncryption(block *hcl.Block) (*Encryption, hcl.Diagnostics) {

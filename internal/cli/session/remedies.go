@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/deployments/identity"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/gone"
@@ -26,7 +27,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/operation/stored"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -51,7 +51,7 @@ var remedies = map[fault.Code]string{
 	operation.CodeWaiting:        `"cairn apply FILE" does that.`,
 	statechange.CodeNoBlock:      "Or give -force.",
 	operation.CodePartial:        "Leave out -target and -exclude for that.",
-	sealing.CodeClearState:       `"cairn state rekey" does that.`,
+	encryption.CodeClearState:    `"cairn state rekey" does that.`,
 	statechange.CodeInterrupted:  `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:  "It is named by -issuer=URL.",
 	deployment.CodeLeftLocked:    `"cairn state unlock %s" does that.`,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
@@ -24,7 +25,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -103,14 +103,14 @@ func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPl
 // readFile reads the plan file of a root module.
 func readFile(ctx context.Context, stack *operation.Stack, path string) ([]byte, error) {
 	file, err := os.ReadFile(path)
-	if err != nil || !sealing.IsSealedFile(file) {
+	if err != nil || !encryption.IsSealedFile(file) {
 		return file, err
 	}
 	keys, err := stack.Env().Keys()
 	if err != nil {
 		return nil, err
 	}
-	return keys.OpenFile(ctx, sealing.PlanFile, "the plan file "+path, file)
+	return keys.OpenFile(ctx, encryption.PlanFile, "the plan file "+path, file)
 }
 
 func fileName(path string) string {

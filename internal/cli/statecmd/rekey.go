@@ -8,9 +8,9 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 )
 
 func rekeyCommand() *session.Command {
@@ -29,9 +29,9 @@ one in a "former" block, run this command, and then remove the old one.`,
 			session.LockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
-			mode, done, found := sealedstore.Rekey, "encrypted with a new key", false
+			mode, done, found := encryptedstore.Rekey, "encrypted with a new key", false
 			if decrypt {
-				mode, done = sealedstore.Decrypt, "decrypted"
+				mode, done = encryptedstore.Decrypt, "decrypted"
 			}
 			err := s.Stack().StateChanges().Rekey(ctx, mode, func(deployment string, changed statechange.Changed) {
 				if !changed.Nothing {

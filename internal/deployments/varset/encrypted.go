@@ -16,10 +16,10 @@ import (
 	"filippo.io/age"
 	"filippo.io/age/armor"
 
+	"github.com/cairnstacks/cairn/internal/encryption/agekeys"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/sealing/agekeys"
 )
 
 const (

@@ -11,11 +11,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -30,7 +30,7 @@ func (s *Session) Abilities() engine.Abilities {
 
 // Kept returns the components of applies of which something is kept in a directory of runs, as
 // [engine.Keeper] does.
-func Kept(ctx context.Context, runsDir string, secret []byte, keys *sealing.Keyring) ([]string, error) {
+func Kept(ctx context.Context, runsDir string, secret []byte, keys *encryption.Keyring) ([]string, error) {
 	return journal.New(filepath.Join(runsDir, Name), keys).Kept(ctx, secret)
 }
 

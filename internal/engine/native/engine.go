@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
@@ -21,7 +22,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -73,7 +73,7 @@ type Options struct {
 	Shared *Shared
 
 	// Keys are those by which journals are encrypted, if that is demanded. May be nil.
-	Keys *sealing.Keyring
+	Keys *encryption.Keyring
 }
 
 // Shared is the caches that engines of several stacks have in common. The zero value is ready for

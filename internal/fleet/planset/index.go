@@ -19,9 +19,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -129,12 +129,12 @@ type Set struct {
 	Index
 	Dir string
 
-	keys *sealing.Keyring // by which the index, the progress and plans of root modules are encrypted, if that is demanded
+	keys *encryption.Keyring // by which the index, the progress and plans of root modules are encrypted, if that is demanded
 }
 
 // Create makes the directory of a set, in which plan files can be written. An existing directory
 // must be empty, or an earlier set, which is replaced.
-func Create(ctx context.Context, dir, key string, keys *sealing.Keyring) (*Set, error) {
+func Create(ctx context.Context, dir, key string, keys *encryption.Keyring) (*Set, error) {
 	if _, err := keys.ForFiles(ctx); err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (s *Set) Demands() bool { return s.keys.Demands() }
 func (s *Set) Seal(ctx context.Context, number int, written string) error {
 	content, err := os.ReadFile(written)
 	if err == nil {
-		content, err = s.keys.SealFile(ctx, sealing.PlanFile, content)
+		content, err = s.keys.SealFile(ctx, encryption.PlanFile, content)
 	}
 	if err == nil {
 		err = safefile.Replace(s.PlanFile(number), content, 0o600)
@@ -301,7 +301,7 @@ func (s *Set) Seal(ctx context.Context, number int, written string) error {
 func (s *Set) Unseal(ctx context.Context, unit *Unit, to string) error {
 	content, err := os.ReadFile(filepath.Join(s.Dir, filepath.FromSlash(unit.Plan)))
 	if err == nil {
-		content, err = s.keys.OpenFile(ctx, sealing.PlanFile, "the plan of "+unit.Name, content)
+		content, err = s.keys.OpenFile(ctx, encryption.PlanFile, "the plan of "+unit.Name, content)
 	}
 	if err != nil {
 		return err
@@ -313,7 +313,7 @@ func (s *Set) Unseal(ctx context.Context, unit *Unit, to string) error {
 func (s *Set) write(name string, content any) error {
 	text, err := json.MarshalIndent(content, "", "  ")
 	if err == nil {
-		text, err = s.keys.SealFile(context.Background(), sealing.PlanSet, append(text, '\n'))
+		text, err = s.keys.SealFile(context.Background(), encryption.PlanSet, append(text, '\n'))
 	}
 	if err == nil {
 		path := filepath.Join(s.Dir, name)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/sealing"
 )
 
 // Progress says how far a set was applied.
@@ -33,7 +33,7 @@ const (
 const maxIndex = 64 << 20
 
 // Read reads a set and checks its files (rule P3). All that is wrong is reported.
-func Read(ctx context.Context, dir string, keys *sealing.Keyring) (*Set, map[string]Progress, error) {
+func Read(ctx context.Context, dir string, keys *encryption.Keyring) (*Set, map[string]Progress, error) {
 	if _, err := keys.ForFiles(ctx); err != nil { // for the progress
 		return nil, nil, err
 	}
@@ -47,7 +47,7 @@ func Read(ctx context.Context, dir string, keys *sealing.Keyring) (*Set, map[str
 		return nil, nil, failure.Error("Unreadable set of plans",
 			"The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
 	}
-	if text, err = keys.OpenFile(ctx, sealing.PlanSet, "the set of plans in "+dir, text); err != nil {
+	if text, err = keys.OpenFile(ctx, encryption.PlanSet, "the set of plans in "+dir, text); err != nil {
 		return nil, nil, err
 	}
 	// The index is written after all plan files: without it there is no set, and with it the files
@@ -74,7 +74,7 @@ func Read(ctx context.Context, dir string, keys *sealing.Keyring) (*Set, map[str
 	progress := map[string]Progress{}
 	text, err = safefile.Read(os.DirFS(dir), progressName, maxIndex)
 	if err == nil {
-		if text, err = keys.OpenFile(ctx, sealing.PlanSet, "the progress of the set in "+dir, text); err != nil {
+		if text, err = keys.OpenFile(ctx, encryption.PlanSet, "the progress of the set in "+dir, text); err != nil {
 			return nil, nil, err
 		}
 		err = json.Unmarshal(text, &progress)

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
-	"github.com/cairnstacks/cairn/internal/sealing"
 )
 
 // Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it.
@@ -57,15 +57,15 @@ func (t *Stored) StateRecords() map[string][]byte {
 // ParseDocument reads a document, packed and encrypted or not, or a state that a client of the RPC
 // API has kept, and checks that its records can be understood. The name is that of its file in
 // errors. One in clear is not refused: it is what somebody wants the state to be.
-func ParseDocument(ctx context.Context, src []byte, name string, keys *sealing.Keyring) (*Document, error) {
+func ParseDocument(ctx context.Context, src []byte, name string, keys *encryption.Keyring) (*Document, error) {
 	src, err := unpack(src)
 	if err != nil {
 		return nil, failure.Error("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line "+
 			"with BEGIN to that with END.",
 			name, err)
 	}
-	if sealing.IsSealedFile(src) {
-		if src, err = keys.OpenFile(ctx, sealing.RescueFile, name, src); err != nil {
+	if encryption.IsSealedFile(src) {
+		if src, err = keys.OpenFile(ctx, encryption.RescueFile, name, src); err != nil {
 			return nil, err
 		}
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
@@ -28,7 +29,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -47,7 +47,7 @@ type kind struct {
 
 	// kept returns the components, sorted, of applies that were begun with the state of a secret, and
 	// whose changes are kept below a directory. Nil for an engine that keeps none of its own.
-	kept func(ctx context.Context, runs string, secret []byte, keys *sealing.Keyring) ([]string, error)
+	kept func(ctx context.Context, runs string, secret []byte, keys *encryption.Keyring) ([]string, error)
 }
 
 // kinds are the engines that can be named.

@@ -26,11 +26,11 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 
@@ -80,7 +80,7 @@ type Env struct {
 	Options // of which no directory, and neither Environ, Log nor Files is a zero value
 
 	settings func() (settings.Settings, hcl.Diagnostics)
-	keys     func() (*sealing.Keyring, error)
+	keys     func() (*encryption.Keyring, error)
 }
 
 // Open returns the surroundings. Nothing is read yet.
@@ -132,14 +132,14 @@ func (e *Env) Settings() (settings.Settings, error) {
 }
 
 // Keys returns the keys of what is kept for the stack. No key is looked for yet.
-func (e *Env) Keys() (*sealing.Keyring, error) { return e.keys() }
+func (e *Env) Keys() (*encryption.Keyring, error) { return e.keys() }
 
-func (e *Env) openKeys() (*sealing.Keyring, error) {
+func (e *Env) openKeys() (*encryption.Keyring, error) {
 	read, err := e.Settings()
 	if err != nil {
 		return nil, err
 	}
-	return sealing.Open(read.Encryption, e.Environ, e.Home)
+	return encryption.Open(read.Encryption, e.Environ, e.Home)
 }
 
 // IsCopy reports whether the directory has a copy of the configuration of the stack.

@@ -25,10 +25,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/access"
 	"github.com/cairnstacks/cairn/internal/durable"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -85,7 +85,7 @@ func (t Target) Context(made engine.Info, cairnVersion string) (stackplan.FileCo
 type File struct {
 	Path         string
 	CairnVersion string
-	Keys         *sealing.Keyring // by which it is encrypted if that is demanded
+	Keys         *encryption.Keyring // by which it is encrypted if that is demanded
 }
 
 // Write saves a plan that was made for a target. No other user can read the file.
@@ -99,7 +99,7 @@ func Write(ctx context.Context, f File, plan *stackplan.Plan, target Target) err
 	} else {
 		err = stackplan.WriteFile(f.Path, plan, made)
 	}
-	if sealing.CodeOf(err) != "" {
+	if encryption.CodeOf(err) != "" {
 		return err
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func (f File) writeSealed(ctx context.Context, plan *stackplan.Plan, made stackp
 	if err := stackplan.Write(&content, plan, made); err != nil {
 		return err
 	}
-	file, err := f.Keys.SealFile(ctx, sealing.PlanFile, content.Bytes())
+	file, err := f.Keys.SealFile(ctx, encryption.PlanFile, content.Bytes())
 	if err != nil {
 		return err
 	}
@@ -170,13 +170,13 @@ func checkDir(path string) error {
 
 // Read reads a saved plan, also one that a client of the RPC API has kept, and the context that it
 // was made for. One in clear is refused where keys demand encryption.
-func Read(ctx context.Context, path string, keys *sealing.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
+func Read(ctx context.Context, path string, keys *encryption.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
 	if isSealed(path) {
 		return readSealed(ctx, path, keys)
 	}
 	plan, made, err := readClear(path)
 	if err == nil && keys.Demands() {
-		return nil, made, sealing.Clear("the plan file " + path)
+		return nil, made, encryption.Clear("the plan file " + path)
 	}
 	return plan, made, err
 }
@@ -193,17 +193,17 @@ func isSealed(path string) bool {
 		return false
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	start := make([]byte, sealing.FileStart)
+	start := make([]byte, encryption.FileStart)
 	n, err := io.ReadFull(file, start)
-	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && sealing.IsSealedFile(start[:n])
+	return (err == nil || errors.Is(err, io.ErrUnexpectedEOF)) && encryption.IsSealedFile(start[:n])
 }
 
-func readSealed(ctx context.Context, path string, keys *sealing.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
+func readSealed(ctx context.Context, path string, keys *encryption.Keyring) (*stackplan.Plan, stackplan.FileContext, error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return nil, stackplan.FileContext{}, readError(path, err)
 	}
-	content, err := keys.OpenFile(ctx, sealing.PlanFile, "the plan file "+path, file)
+	content, err := keys.OpenFile(ctx, encryption.PlanFile, "the plan file "+path, file)
 	if err != nil {
 		return nil, stackplan.FileContext{}, err
 	}

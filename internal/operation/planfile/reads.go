@@ -74,7 +74,7 @@ func (r reads) changed(before, now *stackstate.State) ([]string, error) {
 		}
 	}
 	for name, value := range now.Inputs {
-		if old, ok := before.Inputs[name]; !(ok && old.RawEquals(value)) && !r.hasValue(name, value) {
+		if old, ok := before.Inputs[name]; (!ok || !old.RawEquals(value)) && !r.hasValue(name, value) {
 			names = append(names, stackaddrs.InputVariable{Name: name}.String())
 		}
 	}

@@ -13,13 +13,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/stored"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -246,7 +246,7 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 // Rekey encrypts all of the state of the deployment that was named, or else of all that have one,
 // with a new key, which is wrapped for the keys that there are now, or decrypts it. Former serials
 // stay as they are. Done is called after each deployment, in the order of their names.
-func (s *State) Rekey(ctx context.Context, mode sealedstore.Mode, done func(deployment string, changed Changed)) error {
+func (s *State) Rekey(ctx context.Context, mode encryptedstore.Mode, done func(deployment string, changed Changed)) error {
 	names, err := s.States.Named(ctx)
 	if err != nil {
 		return err
@@ -261,7 +261,7 @@ func (s *State) Rekey(ctx context.Context, mode sealedstore.Mode, done func(depl
 	return nil
 }
 
-func (s *State) rekey(ctx context.Context, deploymentName string, mode sealedstore.Mode) (changed Changed, err error) {
+func (s *State) rekey(ctx context.Context, deploymentName string, mode encryptedstore.Mode) (changed Changed, err error) {
 	const name = "state rekey"
 	other := *s
 	other.States = s.States.Of(deploymentName).Rekeying(mode)

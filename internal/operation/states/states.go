@@ -22,11 +22,11 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/access"
+	"github.com/cairnstacks/cairn/internal/encryption"
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
-	"github.com/cairnstacks/cairn/internal/sealing"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/statestore/locations"
@@ -47,7 +47,7 @@ type Place struct {
 	location string // a path, or a URL
 	shared   *Shared
 	notify   notice.Func
-	keys     *sealing.Keyring
+	keys     *encryption.Keyring
 }
 
 // At returns the place at a location, for the stack whose surroundings these are.
@@ -116,11 +116,11 @@ func (p Place) ReadOnly() bool {
 
 // Open returns the store. The caller closes it.
 func (p Place) Open(_ context.Context) (statestore.Store, error) {
-	return p.open(statestore.Options{}, sealedstore.Usual)
+	return p.open(statestore.Options{}, encryptedstore.Usual)
 }
 
 // OpenAs is [Place.Open] for changing how records are encrypted.
-func (p Place) OpenAs(mode sealedstore.Mode) (statestore.Store, error) {
+func (p Place) OpenAs(mode encryptedstore.Mode) (statestore.Store, error) {
 	return p.open(statestore.Options{}, mode)
 }
 
@@ -132,7 +132,7 @@ func (p Place) OpenStored() (statestore.Store, error) { return p.openStored(stat
 // the key of the state, and leaves no trace on the disk. A state that is being written to it may
 // not be able to read.
 func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapshot, error) {
-	store, err := p.open(statestore.Options{Traceless: true}, sealedstore.Usual)
+	store, err := p.open(statestore.Options{Traceless: true}, encryptedstore.Usual)
 	if err != nil {
 		return nil, err
 	}
@@ -140,12 +140,12 @@ func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapsho
 	return snapshot, errors.Join(err, store.Close())
 }
 
-func (p Place) open(opts statestore.Options, mode sealedstore.Mode) (statestore.Store, error) {
+func (p Place) open(opts statestore.Options, mode encryptedstore.Mode) (statestore.Store, error) {
 	store, err := p.openStored(opts)
 	if err != nil {
 		return nil, err
 	}
-	return sealedstore.New(store, p.keys, mode), nil
+	return encryptedstore.New(store, p.keys, mode), nil
 }
 
 func (p Place) openStored(opts statestore.Options) (statestore.Store, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
@@ -26,7 +27,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/gitignore"
 	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/states"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -51,7 +51,7 @@ type States struct {
 	sources     *sources.Sources
 	shared      *states.Shared
 	lockTimeout time.Duration // how long to wait for somebody else's lock
-	mode        sealedstore.Mode
+	mode        encryptedstore.Mode
 	opened      *opened
 }
 
@@ -63,13 +63,13 @@ type opened struct {
 
 // Of returns the states of a stack. Nothing is opened yet.
 func Of(e *env.Env, files *sources.Sources, shared *states.Shared, lockTimeout time.Duration) *States {
-	return &States{e, files, shared, lockTimeout, sealedstore.Usual, newOpened()}
+	return &States{e, files, shared, lockTimeout, encryptedstore.Usual, newOpened()}
 }
 
 func newOpened() *opened { return &opened{deployment: map[string]*deployment.Deployment{}} }
 
 // Rekeying returns the same states for changing how they are encrypted. The caller closes them.
-func (s *States) Rekeying(mode sealedstore.Mode) *States {
+func (s *States) Rekeying(mode encryptedstore.Mode) *States {
 	other := *s
 	other.mode, other.opened = mode, newOpened()
 	return &other

@@ -17,8 +17,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/durable"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/filelock"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -29,7 +29,7 @@ const suffix = ".journal"
 // Journal is that of a session. Made by [New]. Safe for concurrent use.
 type Journal struct {
 	dir  string
-	keys *sealing.Keyring // by which records are encrypted, if that is demanded
+	keys *encryption.Keyring // by which records are encrypted, if that is demanded
 
 	mu struct {
 		sync.Mutex
@@ -47,7 +47,7 @@ type Journal struct {
 
 // New returns the journal of a session whose files are in a directory, together with those of other
 // sessions. Nothing is written yet. Keys may be nil.
-func New(dir string, keys *sealing.Keyring) *Journal {
+func New(dir string, keys *encryption.Keyring) *Journal {
 	j := &Journal{dir: dir, keys: keys}
 	j.mu.works = map[engine.WorkID]*Work{}
 	j.mu.left = map[engine.WorkID]*left{}

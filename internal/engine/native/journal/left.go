@@ -17,9 +17,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -437,7 +437,7 @@ func (j *Journal) readWorks(ctx context.Context, path string, secret []byte) ([]
 	defer opened.Close() //nolint:errcheck // it was only read
 	s := signer{secret: secret}
 	content, err := s.read(ctx, opened, j.keysOf(path))
-	if sealing.CodeOf(err) != "" {
+	if encryption.CodeOf(err) != "" {
 		return nil, err
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -57,7 +57,7 @@ type record struct {
 	Entry   json.RawMessage `json:"entry,omitempty"`
 
 	// Of opened: the key of all further records, if they are encrypted.
-	Key *sealing.Wrapped `json:"key,omitempty"`
+	Key *encryption.Wrapped `json:"key,omitempty"`
 
 	// Of lost, and of began where records of the work are lost: the damage to the file.
 	Damage string `json:"damage,omitempty"`
@@ -67,7 +67,7 @@ type record struct {
 type signer struct {
 	secret []byte
 	last   []byte
-	root   *sealing.Root // nil for a file in clear
+	root   *encryption.Root // nil for a file in clear
 }
 
 // recordPlace is the place of encrypted records. Their order is signed.
@@ -162,7 +162,7 @@ func (s *signer) read(ctx context.Context, from io.Reader, keys journalKeys) (co
 
 // journalKeys are the keys of a journal that is read, and its name in messages.
 type journalKeys struct {
-	ring *sealing.Keyring
+	ring *encryption.Keyring
 	what string
 }
 
@@ -173,7 +173,7 @@ func (s *signer) parse(ctx context.Context, text []byte, keys journalKeys) (reco
 		content, err := base64.StdEncoding.AppendDecode(nil, text)
 		text, whole := s.root.Open(recordPlace, content)
 		if err != nil || !whole {
-			return record{}, sealing.Damaged(keys.what)
+			return record{}, encryption.Damaged(keys.what)
 		}
 		var r record
 		err = json.Unmarshal(text, &r)
@@ -188,7 +188,7 @@ func (s *signer) parse(ctx context.Context, text []byte, keys journalKeys) (reco
 	case r.Key != nil:
 		s.root, err = keys.ring.Unwrap(ctx, *r.Key, keys.what)
 	case r.Kind == opened && keys.ring.Demands():
-		err = sealing.Clear(keys.what)
+		err = encryption.Clear(keys.what)
 	}
 	return r, err
 }

@@ -11,15 +11,15 @@ import (
 
 	"filippo.io/age"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-func newKeys(t *testing.T, variable string) *sealing.Keyring {
+func newKeys(t *testing.T, variable string) *encryption.Keyring {
 	t.Helper()
-	keys, err := sealing.Open(nil, []string{settings.EncryptionVariable + "=" + variable}, ".")
+	keys, err := encryption.Open(nil, []string{settings.EncryptionVariable + "=" + variable}, ".")
 	must(t, err)
 	return keys
 }
@@ -48,12 +48,12 @@ func TestSealed(t *testing.T) {
 	kill(t, j)
 	checkNothingClear(t, dir)
 
-	for variable, want := range map[string]fault.Code{newKey(t): sealing.CodeWrongKey, "": sealing.CodeMissingKey} {
+	for variable, want := range map[string]fault.Code{newKey(t): encryption.CodeWrongKey, "": encryption.CodeMissingKey} {
 		stranger := sealed(variable)
-		if _, err := stranger.Unfinished(t.Context()); sealing.CodeOf(err) != want {
+		if _, err := stranger.Unfinished(t.Context()); encryption.CodeOf(err) != want {
 			t.Errorf("Unfinished: got %v, want %s", err, want)
 		}
-		if _, err := stranger.Kept(t.Context(), purpose.Secret); sealing.CodeOf(err) != want {
+		if _, err := stranger.Kept(t.Context(), purpose.Secret); encryption.CodeOf(err) != want {
 			t.Errorf("Kept: got %v, want %s", err, want)
 		}
 		must(t, stranger.Close())
@@ -103,7 +103,7 @@ func TestClearJournal(t *testing.T) {
 	kill(t, j)
 	next := New(dir, newKeys(t, newKey(t)))
 	next.Bind(purpose)
-	if _, err := next.Unfinished(t.Context()); sealing.CodeOf(err) != sealing.CodeClear {
+	if _, err := next.Unfinished(t.Context()); encryption.CodeOf(err) != encryption.CodeClear {
 		t.Errorf("Unfinished: got %v", err)
 	}
 }

@@ -1,14 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealedstore
+package encryptedstore
 
 import (
 	"context"
 	"maps"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -154,7 +154,7 @@ func (l *lock) first(ctx context.Context) (*sealedState, error) {
 // other names then.
 func (l *lock) rekeyed(ctx context.Context, base statestore.Base, changes map[string][]byte) (*sealedState, map[string][]byte, error) {
 	if l.store.mode == Rekey && !l.store.keys.Demands() {
-		return nil, nil, sealing.NoKey()
+		return nil, nil, encryption.NoKey()
 	}
 	before, err := l.store.Store.Read(ctx, l.deployment)
 	if err != nil {

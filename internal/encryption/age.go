@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealing
+package encryption
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 
 	"filippo.io/age"
 
+	"github.com/cairnstacks/cairn/internal/encryption/agekeys"
 	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/sealing/agekeys"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 

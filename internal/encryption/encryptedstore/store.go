@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package sealedstore encrypts the records of a state store.
+// Package encryptedstore encrypts the records of a state store.
 //
 // Each deployment has a ring of root keys in a record of its own, which is written in the serial in
 // which they are first used. So it is moved, kept and read with the records that are encrypted with
@@ -18,7 +18,7 @@
 //     The serials before a state was encrypted are readable as they are.
 //   - T4. Operations, times, users, serials, numbers and sizes of records are not encrypted, nor
 //     are locks, names of deployments, and the secret by which applies are recognised.
-package sealedstore
+package encryptedstore
 
 import (
 	"context"
@@ -27,7 +27,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -45,7 +45,7 @@ const (
 type Store struct {
 	statestore.Store // in which they are
 
-	keys *sealing.Keyring
+	keys *encryption.Keyring
 	mode Mode
 
 	mu struct {
@@ -60,12 +60,12 @@ var _ statestore.Store = (*Store)(nil)
 // sealedState is how a state at a serial is encrypted.
 type sealedState struct {
 	base statestore.Base
-	ring *sealing.Ring // nil if it is in clear
-	root *sealing.Root
+	ring *encryption.Ring // nil if it is in clear
+	root *encryption.Root
 }
 
 // New returns a store that encrypts the records in another one with the keys of a keyring.
-func New(in statestore.Store, keys *sealing.Keyring, mode Mode) *Store {
+func New(in statestore.Store, keys *encryption.Keyring, mode Mode) *Store {
 	s := &Store{Store: in, keys: keys, mode: mode}
 	s.mu.known, s.mu.fresh = map[string]*sealedState{}, map[string]*sealedState{}
 	return s
@@ -82,7 +82,7 @@ func (s *Store) Read(ctx context.Context, deployment string) (*statestore.Snapsh
 		return nil, err
 	}
 	if state.ring == nil && len(snapshot.Records) > 0 && s.keys.Demands() && s.mode == Usual {
-		return nil, sealing.ClearState(deployment)
+		return nil, encryption.ClearState(deployment)
 	}
 	s.note(deployment, state)
 	return snapshot, state.open(deployment, snapshot)
@@ -122,7 +122,7 @@ func (s *Store) History(ctx context.Context, deployment string) ([]statestore.Ve
 }
 
 // count adds the ring to the numbers of records of a serial, or takes it away.
-func count(ring *sealing.Ring, version *statestore.Version, one int64) {
+func count(ring *encryption.Ring, version *statestore.Version, one int64) {
 	if ring == nil || len(ring.Written) == 0 || version.Serial < ring.Written[0] {
 		return
 	}
@@ -218,19 +218,19 @@ const (
 )
 
 // ringOf returns the ring among stored records, nil for a state in clear.
-func ringOf(deployment string, snapshot *statestore.Snapshot) (*sealing.Ring, error) {
+func ringOf(deployment string, snapshot *statestore.Snapshot) (*encryption.Ring, error) {
 	stored, ok := snapshot.Records[ringName]
 	if !ok {
 		for name, value := range snapshot.Records {
-			if sealing.IsSealed(value) || strings.HasPrefix(name, hiddenPrefix) {
-				return nil, sealing.Damaged(describe(deployment))
+			if encryption.IsSealed(value) || strings.HasPrefix(name, hiddenPrefix) {
+				return nil, encryption.Damaged(describe(deployment))
 			}
 		}
 		return nil, nil //nolint:nilnil // see above
 	}
-	ring := sealing.ParseRing(stored)
+	ring := encryption.ParseRing(stored)
 	if ring == nil {
-		return nil, sealing.Damaged(describe(deployment))
+		return nil, encryption.Damaged(describe(deployment))
 	}
 	return ring, nil
 }

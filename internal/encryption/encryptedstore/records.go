@@ -1,14 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealedstore
+package encryptedstore
 
 import (
 	"encoding/binary"
 	"runtime"
 	"sync"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -27,7 +27,7 @@ func (t *sealedState) open(deployment string, snapshot *statestore.Snapshot) err
 	records := make(map[string][]byte, len(stored))
 	for i, pair := range stored {
 		if !whole[i] {
-			return sealing.Damaged(describe(deployment))
+			return encryption.Damaged(describe(deployment))
 		}
 		records[pair.name] = pair.value
 	}
@@ -65,7 +65,7 @@ func pairsOf(records map[string][]byte) []pair {
 
 func (t *sealedState) sealRecord(deployment string, plain pair) pair {
 	name := plain.name
-	if t.ring.Names == sealing.HiddenNames {
+	if t.ring.Names == encryption.HiddenNames {
 		name = hiddenPrefix + t.root.Name(plain.name)
 	}
 	switch {

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealing_test
+package encryption_test
 
 import (
 	"encoding/base64"
@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 
@@ -60,53 +60,53 @@ func TestTransit(t *testing.T) {
 	handler := &transitServer{}
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	open := func(url, token string) *sealing.Keyring {
+	open := func(url, token string) *encryption.Keyring {
 		return open(t, &settings.Encryption{Keys: settings.Keys{URL: url}}, "", "VAULT_ADDR="+server.URL, "VAULT_TOKEN="+token)
 	}
 	keys := open("hashivault://states", "token of a test")
 	handler.unwell.Store(1)
-	file, err := keys.SealFile(t.Context(), sealing.PlanFile, []byte(secret))
+	file, err := keys.SealFile(t.Context(), encryption.PlanFile, []byte(secret))
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls := handler.calls.Load()
-	if _, err := keys.SealFile(t.Context(), sealing.PlanFile, []byte(secret)); err != nil || handler.calls.Load() != calls {
+	if _, err := keys.SealFile(t.Context(), encryption.PlanFile, []byte(secret)); err != nil || handler.calls.Load() != calls {
 		t.Errorf("a second file: %d calls more, %v, want none", handler.calls.Load()-calls, err)
 	}
-	if got, err := open("openbao://states", "token of a test").OpenFile(t.Context(), sealing.PlanFile, "it", file); string(got) != secret {
+	if got, err := open("openbao://states", "token of a test").OpenFile(t.Context(), encryption.PlanFile, "it", file); string(got) != secret {
 		t.Errorf("OpenFile = %q, %v", got, err)
 	}
-	_, err = open("hashivault://states", "another").OpenFile(t.Context(), sealing.PlanFile, "it", file)
-	checkCode(t, err, sealing.CodeKeyFailed)
+	_, err = open("hashivault://states", "another").OpenFile(t.Context(), encryption.PlanFile, "it", file)
+	checkCode(t, err, encryption.CodeKeyFailed)
 	if err == nil || !strings.Contains(err.Error(), "permission denied") {
 		t.Errorf("error %v, want the reason of the server", err)
 	}
-	_, err = open("hashivault://other", "token of a test").OpenFile(t.Context(), sealing.PlanFile, "it", file)
-	checkCode(t, err, sealing.CodeWrongKey)
+	_, err = open("hashivault://other", "token of a test").OpenFile(t.Context(), encryption.PlanFile, "it", file)
+	checkCode(t, err, encryption.CodeWrongKey)
 	server.Close()
-	_, err = open("hashivault://states", "token of a test").OpenFile(t.Context(), sealing.PlanFile, "it", file)
-	checkCode(t, err, sealing.CodeKeyFailed)
+	_, err = open("hashivault://states", "token of a test").OpenFile(t.Context(), encryption.PlanFile, "it", file)
+	checkCode(t, err, encryption.CodeKeyFailed)
 }
 
 // The keys of clouds are opened by their URLs; that of this test is in its URL.
 func TestCloud(t *testing.T) {
-	open := func(url string) *sealing.Keyring {
+	open := func(url string) *encryption.Keyring {
 		return open(t, &settings.Encryption{Keys: settings.Keys{URL: url}}, "")
 	}
 	key := "base64key://" + base64.URLEncoding.EncodeToString([]byte("0123456789abcdef0123456789abcdef"))
-	file, err := open(key).SealFile(t.Context(), sealing.PlanFile, []byte(secret))
+	file, err := open(key).SealFile(t.Context(), encryption.PlanFile, []byte(secret))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := open(key).OpenFile(t.Context(), sealing.PlanFile, "it", file); string(got) != secret {
+	if got, err := open(key).OpenFile(t.Context(), encryption.PlanFile, "it", file); string(got) != secret {
 		t.Errorf("OpenFile = %q, %v", got, err)
 	}
 	other := "base64key://" + base64.URLEncoding.EncodeToString([]byte("another key.....another key....."))
-	_, err = open(other).OpenFile(t.Context(), sealing.PlanFile, "it", file)
-	checkCode(t, err, sealing.CodeWrongKey)
+	_, err = open(other).OpenFile(t.Context(), encryption.PlanFile, "it", file)
+	checkCode(t, err, encryption.CodeWrongKey)
 	for _, scheme := range []string{"awskms", "azurekeyvault", "gcpkms"} { // which do not exist here
-		_, err := open(scheme+"://").SealFile(t.Context(), sealing.PlanFile, nil)
-		checkCode(t, err, sealing.CodeKeyFailed)
+		_, err := open(scheme+"://").SealFile(t.Context(), encryption.PlanFile, nil)
+		checkCode(t, err, encryption.CodeKeyFailed)
 		if strings.Contains(fmt.Sprint(err), "no key service") {
 			t.Errorf("%s is not known: %v", scheme, err)
 		}

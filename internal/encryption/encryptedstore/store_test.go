@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealedstore_test
+package encryptedstore_test
 
 import (
 	"bytes"
@@ -17,8 +17,8 @@ import (
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
+	"github.com/cairnstacks/cairn/internal/encryption"
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/statestore/locations"
@@ -61,13 +61,13 @@ func (s stores) raw() statestore.Store {
 	return store
 }
 
-func (s stores) open(variable string, mode sealedstore.Mode) statestore.Store {
+func (s stores) open(variable string, mode encryptedstore.Mode) statestore.Store {
 	s.Helper()
-	keys, err := sealing.Open(nil, []string{settings.EncryptionVariable + "=" + variable}, ".")
+	keys, err := encryption.Open(nil, []string{settings.EncryptionVariable + "=" + variable}, ".")
 	if err != nil {
 		s.Fatal(err)
 	}
-	return sealedstore.New(s.raw(), keys, mode)
+	return encryptedstore.New(s.raw(), keys, mode)
 }
 
 // write writes changes in a serial of their own, as an operation does.
@@ -112,7 +112,7 @@ func checkRecords(t testing.TB, store statestore.Store, want map[string][]byte) 
 
 func checkCode(t testing.TB, err error, want fault.Code) {
 	t.Helper()
-	if got := sealing.CodeOf(err); got != want {
+	if got := encryption.CodeOf(err); got != want {
 		t.Errorf("error of code %q, want %q: %v", got, want, err)
 	}
 }
@@ -139,14 +139,14 @@ func TestRecords(t *testing.T) {
 	s := newStores(t)
 	key := newKey(t)
 	first := map[string][]byte{"CMPTcomponent.db": []byte(secret), "empty": {}, "deleted": []byte("x")}
-	mustWrite(t, s.open(key, sealedstore.Usual), first, map[string][]byte{"RSRCcomponent.db.x": []byte("y" + secret), "deleted": nil})
+	mustWrite(t, s.open(key, encryptedstore.Usual), first, map[string][]byte{"RSRCcomponent.db.x": []byte("y" + secret), "deleted": nil})
 	want := map[string][]byte{"CMPTcomponent.db": []byte(secret), "empty": {}, "RSRCcomponent.db.x": []byte("y" + secret)}
-	checkRecords(t, s.open(key, sealedstore.Usual), want)
+	checkRecords(t, s.open(key, encryptedstore.Usual), want)
 	s.checkNoSecret(secret)
 	s.checkNoSecret("component.db")
 
 	// Another process writes the same once more, and nothing is stored.
-	again := s.open(key, sealedstore.Usual)
+	again := s.open(key, encryptedstore.Usual)
 	mustWrite(t, again, want, nil)
 	checkRecords(t, again, want)
 	history, err := again.History(t.Context(), deployment)
@@ -164,9 +164,9 @@ func TestRecords(t *testing.T) {
 
 func TestKeys(t *testing.T) {
 	s := newStores(t)
-	mustWrite(t, s.open(newKey(t), sealedstore.Usual), map[string][]byte{"a": []byte(secret)}, nil)
-	for variable, want := range map[string]fault.Code{newKey(t): sealing.CodeWrongKey, "": sealing.CodeMissingKey} {
-		store := s.open(variable, sealedstore.Usual)
+	mustWrite(t, s.open(newKey(t), encryptedstore.Usual), map[string][]byte{"a": []byte(secret)}, nil)
+	for variable, want := range map[string]fault.Code{newKey(t): encryption.CodeWrongKey, "": encryption.CodeMissingKey} {
+		store := s.open(variable, encryptedstore.Usual)
 		_, err := store.Read(t.Context(), deployment)
 		checkCode(t, err, want)
 		checkCode(t, write(t, store, map[string][]byte{"a": []byte("b")}, nil), want)
@@ -177,8 +177,8 @@ func TestKeys(t *testing.T) {
 		t.Errorf("history %v, %v, want one serial", serials, err)
 	}
 	// Keys that cannot encrypt fail before a lock is taken.
-	unusable := newStores(t).open("no-such-file", sealedstore.Usual)
-	checkCode(t, write(t, unusable, map[string][]byte{"a": []byte("b")}, nil), sealing.CodeMissingKey)
+	unusable := newStores(t).open("no-such-file", encryptedstore.Usual)
+	checkCode(t, write(t, unusable, map[string][]byte{"a": []byte("b")}, nil), encryption.CodeMissingKey)
 }
 
 // A state in clear is refused (rule T3), and encrypted by a rekey; then nothing of the newest
@@ -187,13 +187,13 @@ func TestClearState(t *testing.T) {
 	s := newStores(t)
 	key := newKey(t)
 	records := map[string][]byte{"a": []byte("b"), "CMPTx": []byte(secret)}
-	mustWrite(t, s.open("", sealedstore.Usual), records, nil)
-	demanding := s.open(key, sealedstore.Usual)
+	mustWrite(t, s.open("", encryptedstore.Usual), records, nil)
+	demanding := s.open(key, encryptedstore.Usual)
 	_, err := demanding.Read(t.Context(), deployment)
-	checkCode(t, err, sealing.CodeClearState)
-	checkCode(t, write(t, demanding, map[string][]byte{"a": []byte("c")}, nil), sealing.CodeClearState)
+	checkCode(t, err, encryption.CodeClearState)
+	checkCode(t, write(t, demanding, map[string][]byte{"a": []byte("c")}, nil), encryption.CodeClearState)
 
-	mustWrite(t, s.open(key, sealedstore.Rekey), records, nil)
+	mustWrite(t, s.open(key, encryptedstore.Rekey), records, nil)
 	checkRecords(t, demanding, records)
 	for name, value := range storedRecords(t, s.raw()) {
 		if records[name] != nil || strings.Contains(string(value), secret) {
@@ -205,8 +205,8 @@ func TestClearState(t *testing.T) {
 		t.Errorf("ReadSerial = %v, %v", old, err)
 	}
 
-	mustWrite(t, s.open(key, sealedstore.Decrypt), records, nil)
-	checkRecords(t, s.open("", sealedstore.Usual), records)
+	mustWrite(t, s.open(key, encryptedstore.Decrypt), records, nil)
+	checkRecords(t, s.open("", encryptedstore.Usual), records)
 	if diff := cmp.Diff(records, storedRecords(t, s.raw())); diff != "" {
 		t.Errorf("records in clear (-want +got):\n%s", diff)
 	}
@@ -227,24 +227,24 @@ func TestRekey(t *testing.T) {
 	s := newStores(t)
 	before, after := newKey(t), newKey(t)
 	records := map[string][]byte{"a": []byte("1"), "b": []byte("2")}
-	mustWrite(t, s.open(before, sealedstore.Usual), records, nil)
-	both := s.open(after+";"+before, sealedstore.Usual)
+	mustWrite(t, s.open(before, encryptedstore.Usual), records, nil)
+	both := s.open(after+";"+before, encryptedstore.Usual)
 	checkRecords(t, both, records)
 
 	// What rotates has the old key as a former one: the new state is wrapped for the new key alone.
-	keys, err := sealing.Open(&settings.Encryption{
+	keys, err := encryption.Open(&settings.Encryption{
 		Keys:   settings.Keys{IdentityFile: s.file(after)},
 		Former: []settings.Keys{{IdentityFile: s.file(before)}},
 	}, nil, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustWrite(t, sealedstore.New(s.raw(), keys, sealedstore.Rekey), records, nil)
+	mustWrite(t, encryptedstore.New(s.raw(), keys, encryptedstore.Rekey), records, nil)
 	checkRecords(t, both, records)
-	onlyNew, onlyOld := s.open(after, sealedstore.Usual), s.open(before, sealedstore.Usual)
+	onlyNew, onlyOld := s.open(after, encryptedstore.Usual), s.open(before, encryptedstore.Usual)
 	checkRecords(t, onlyNew, records)
 	_, err = onlyOld.Read(t.Context(), deployment)
-	checkCode(t, err, sealing.CodeWrongKey)
+	checkCode(t, err, encryption.CodeWrongKey)
 	for name, store := range map[string]statestore.Store{"new": onlyNew, "old": onlyOld, "both": both} {
 		old, err := store.ReadSerial(t.Context(), deployment, 1)
 		if err != nil || !maps.EqualFunc(old.Records, records, bytes.Equal) {
@@ -267,13 +267,13 @@ func (s stores) file(content string) string {
 func TestClearMetadata(t *testing.T) {
 	s := newStores(t)
 	key := newKey(t)
-	mustWrite(t, s.open(key+";metadata=clear", sealedstore.Usual), map[string][]byte{"CMPTcomponent.db": []byte(secret)}, nil)
+	mustWrite(t, s.open(key+";metadata=clear", encryptedstore.Usual), map[string][]byte{"CMPTcomponent.db": []byte(secret)}, nil)
 	stored := storedRecords(t, s.raw())
 	if stored["CMPTcomponent.db"] == nil {
 		t.Errorf("the name is not in clear: %q", stored)
 	}
 	s.checkNoSecret(secret)
-	checkRecords(t, s.open(key, sealedstore.Usual), map[string][]byte{"CMPTcomponent.db": []byte(secret)})
+	checkRecords(t, s.open(key, encryptedstore.Usual), map[string][]byte{"CMPTcomponent.db": []byte(secret)})
 }
 
 // A record in the place of another one, without its ring, or with a damaged one, is damage,
@@ -300,7 +300,7 @@ func TestDamage(t *testing.T) {
 	for name, change := range change {
 		t.Run(name, func(t *testing.T) {
 			s := newStores(t)
-			mustWrite(t, s.open(key, sealedstore.Usual), map[string][]byte{"a": []byte("1"), "b": []byte("2")}, nil)
+			mustWrite(t, s.open(key, encryptedstore.Usual), map[string][]byte{"a": []byte("1"), "b": []byte("2")}, nil)
 			stored := storedRecords(t, s.raw())
 			var names []string
 			for name := range stored {
@@ -309,11 +309,11 @@ func TestDamage(t *testing.T) {
 				}
 			}
 			mustWrite(t, s.raw(), change(names, stored), nil)
-			_, err := s.open(key, sealedstore.Usual).Read(t.Context(), deployment)
-			checkCode(t, err, sealing.CodeDamaged)
+			_, err := s.open(key, encryptedstore.Usual).Read(t.Context(), deployment)
+			checkCode(t, err, encryption.CodeDamaged)
 			if strings.Contains(name, "ring") {
-				_, err = s.open(newKey(t), sealedstore.Usual).Read(t.Context(), deployment)
-				checkCode(t, err, sealing.CodeDamaged)
+				_, err = s.open(newKey(t), encryptedstore.Usual).Read(t.Context(), deployment)
+				checkCode(t, err, encryption.CodeDamaged)
 			}
 		})
 	}
@@ -324,14 +324,15 @@ func TestMigration(t *testing.T) {
 	from, to := newStores(t), newStores(t)
 	key := newKey(t)
 	records := map[string][]byte{"a": []byte(secret)}
-	mustWrite(t, from.open(key, sealedstore.Usual), records, nil)
-	mustWrite(t, from.open(key, sealedstore.Rekey), records, nil)
+	mustWrite(t, from.open(key, encryptedstore.Usual), records, nil)
+	mustWrite(t, from.open(key, encryptedstore.Rekey), records, nil)
 	m := statestore.Migration{From: from.raw(), To: to.raw(), Location: to.path}
 	if _, err := m.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	checkRecords(t, to.open(key, sealedstore.Usual), records)
-	if old, err := to.open(key, sealedstore.Usual).ReadSerial(t.Context(), deployment, 1); err != nil || string(old.Records["a"]) != secret {
+	checkRecords(t, to.open(key, encryptedstore.Usual), records)
+	old, err := to.open(key, encryptedstore.Usual).ReadSerial(t.Context(), deployment, 1)
+	if err != nil || string(old.Records["a"]) != secret {
 		t.Errorf("ReadSerial = %v, %v", old, err)
 	}
 }
@@ -346,14 +347,14 @@ func BenchmarkStore(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				s := newStores(b)
-				store := s.open(key, sealedstore.Usual)
+				store := s.open(key, encryptedstore.Usual)
 				b.StartTimer()
 				mustWrite(b, store, records, nil)
 			}
 		})
 		b.Run(name+"/read", func(b *testing.B) {
 			s := newStores(b)
-			store := s.open(key, sealedstore.Usual)
+			store := s.open(key, encryptedstore.Usual)
 			mustWrite(b, store, records, nil)
 			for b.Loop() {
 				if _, err := store.Read(context.Background(), deployment); err != nil {

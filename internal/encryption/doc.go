@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package sealing encrypts what is kept on disks and in databases: records of states, plan files,
-// journals.
+// Package encryption encrypts what is kept on disks and in databases: records of states, plan
+// files, journals.
 //
 // A *root key* is 32 random bytes, of which nothing is kept but copies that are wrapped: by age for
 // its recipients, by a passphrase, by a program, by a key service. Each of these is enough to
@@ -27,4 +27,4 @@
 //
 // Not promised: that a state or a file is the newest, against someone who puts an older one with
 // its own ring in its place; secrecy of lengths and of numbers of records.
-package sealing
+package encryption

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealing_test
+package encryption_test
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"filippo.io/age"
 	"golang.org/x/crypto/ssh"
 
+	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/sealing"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -36,10 +36,10 @@ func newIdentity(t testing.TB) *age.X25519Identity {
 }
 
 // open returns the keyring of an environment variable, and of a block if there is one.
-func open(t testing.TB, block *settings.Encryption, variable string, more ...string) *sealing.Keyring {
+func open(t testing.TB, block *settings.Encryption, variable string, more ...string) *encryption.Keyring {
 	t.Helper()
 	environ := append(os.Environ(), append(more, settings.EncryptionVariable+"="+variable)...)
-	keys, err := sealing.Open(block, environ, t.TempDir())
+	keys, err := encryption.Open(block, environ, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestKinds(t *testing.T) {
 	sshKey := writeFile(t, string(pem.EncodeToMemory(block)))
 	keysBlock := func(keys settings.Keys) *settings.Encryption { return &settings.Encryption{Keys: keys} }
 	tests := map[string]struct {
-		writes, reads *sealing.Keyring
+		writes, reads *encryption.Keyring
 	}{
 		"age identity":  {open(t, nil, one.String()), open(t, nil, "age:"+one.String())},
 		"identity file": {open(t, nil, writeFile(t, "# key\n"+one.String()+"\n")), open(t, nil, one.String())},
@@ -99,36 +99,36 @@ func TestKinds(t *testing.T) {
 		// A program that turns the text around.
 		program := writeFile(t, "#!/bin/sh\nread text\nprintf '%s\\n' \"$text\" | rev\n")
 		keys := settings.Keys{Command: []string{program}}
-		tests["command"] = struct{ writes, reads *sealing.Keyring }{open(t, keysBlock(keys), ""), open(t, keysBlock(keys), "")}
+		tests["command"] = struct{ writes, reads *encryption.Keyring }{open(t, keysBlock(keys), ""), open(t, keysBlock(keys), "")}
 	}
 	stranger := open(t, nil, newIdentity(t).String())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			file, err := test.writes.SealFile(t.Context(), sealing.PlanFile, []byte(secret))
+			file, err := test.writes.SealFile(t.Context(), encryption.PlanFile, []byte(secret))
 			if err != nil {
 				t.Fatal(err)
 			}
 			if bytes.Contains(file, []byte(secret)) {
 				t.Error("the file has the secret in clear")
 			}
-			if got, err := test.reads.OpenFile(t.Context(), sealing.PlanFile, "the file", file); err != nil || string(got) != secret {
+			if got, err := test.reads.OpenFile(t.Context(), encryption.PlanFile, "the file", file); err != nil || string(got) != secret {
 				t.Errorf("OpenFile = %q, %v", got, err)
 			}
-			_, err = stranger.OpenFile(t.Context(), sealing.PlanFile, "the file", file)
-			checkCode(t, err, sealing.CodeWrongKey)
-			_, err = (*sealing.Keyring)(nil).OpenFile(t.Context(), sealing.PlanFile, "the file", file)
-			checkCode(t, err, sealing.CodeMissingKey)
-			_, err = test.reads.OpenFile(t.Context(), sealing.JournalFile, "the file", file)
-			checkCode(t, err, sealing.CodeDamaged) // a file of another kind
-			_, err = test.reads.OpenFile(t.Context(), sealing.PlanFile, "the file", []byte(secret))
-			checkCode(t, err, sealing.CodeClear)
+			_, err = stranger.OpenFile(t.Context(), encryption.PlanFile, "the file", file)
+			checkCode(t, err, encryption.CodeWrongKey)
+			_, err = (*encryption.Keyring)(nil).OpenFile(t.Context(), encryption.PlanFile, "the file", file)
+			checkCode(t, err, encryption.CodeMissingKey)
+			_, err = test.reads.OpenFile(t.Context(), encryption.JournalFile, "the file", file)
+			checkCode(t, err, encryption.CodeDamaged) // a file of another kind
+			_, err = test.reads.OpenFile(t.Context(), encryption.PlanFile, "the file", []byte(secret))
+			checkCode(t, err, encryption.CodeClear)
 		})
 	}
 }
 
 func checkCode(t *testing.T, err error, want fault.Code) {
 	t.Helper()
-	if got := sealing.CodeOf(err); got != want {
+	if got := encryption.CodeOf(err); got != want {
 		t.Errorf("error of code %q, want %q: %v", got, want, failure.Diagnostics(err))
 	}
 	if strings.Contains(failure.Diagnostics(err).Error(), "AGE-SECRET-KEY-1") {
@@ -140,7 +140,7 @@ func checkCode(t *testing.T, err error, want fault.Code) {
 // E2).
 func TestDamage(t *testing.T) {
 	right := open(t, nil, newIdentity(t).String())
-	file, err := right.SealFile(t.Context(), sealing.PlanFile, []byte(secret))
+	file, err := right.SealFile(t.Context(), encryption.PlanFile, []byte(secret))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,14 +148,14 @@ func TestDamage(t *testing.T) {
 	for at := range file {
 		damaged := slices.Clone(file)
 		damaged[at] ^= 0x10
-		for _, keys := range []*sealing.Keyring{right, wrong, nil} {
-			_, err := keys.OpenFile(t.Context(), sealing.PlanFile, "the file", damaged)
-			checkCode(t, err, sealing.CodeDamaged)
+		for _, keys := range []*encryption.Keyring{right, wrong, nil} {
+			_, err := keys.OpenFile(t.Context(), encryption.PlanFile, "the file", damaged)
+			checkCode(t, err, encryption.CodeDamaged)
 		}
 	}
 	for size := 30; size < len(file); size++ {
-		_, err := wrong.OpenFile(t.Context(), sealing.PlanFile, "the file", file[:size])
-		checkCode(t, err, sealing.CodeDamaged)
+		_, err := wrong.OpenFile(t.Context(), encryption.PlanFile, "the file", file[:size])
+		checkCode(t, err, encryption.CodeDamaged)
 	}
 }
 
@@ -168,19 +168,21 @@ func TestUnusable(t *testing.T) {
 		variable string
 		want     fault.Code
 	}{
-		"no such file":          {nil, "no-such-file", sealing.CodeMissingKey},
-		"no keys":               {nil, "file:" + writeFile(t, "AGE-SECRET-KEY-1OOPS\n"), sealing.CodeKeyFailed},
-		"passphrase too short":  {nil, "passphrase:short", sealing.CodeKeyFailed},
-		"variable not there":    {&settings.Encryption{Keys: missing}, "", sealing.CodeMissingKey},
-		"recipients alone":      {nil, identity.Recipient().String(), sealing.CodeWrongKey},
-		"no such command":       {&settings.Encryption{Keys: settings.Keys{Command: []string{"./no-such-program"}}}, "", sealing.CodeKeyFailed},
-		"no such service":       {nil, "nosuch://key", sealing.CodeKeyFailed},
+		"no such file":         {nil, "no-such-file", encryption.CodeMissingKey},
+		"no keys":              {nil, "file:" + writeFile(t, "AGE-SECRET-KEY-1OOPS\n"), encryption.CodeKeyFailed},
+		"passphrase too short": {nil, "passphrase:short", encryption.CodeKeyFailed},
+		"variable not there":   {&settings.Encryption{Keys: missing}, "", encryption.CodeMissingKey},
+		"recipients alone":     {nil, identity.Recipient().String(), encryption.CodeWrongKey},
+		"no such command": {
+			&settings.Encryption{Keys: settings.Keys{Command: []string{"./no-such-program"}}}, "", encryption.CodeKeyFailed,
+		},
+		"no such service":       {nil, "nosuch://key", encryption.CodeKeyFailed},
 		"recipient of nobody":   {nil, "", ""},
-		"identity in its place": {nil, identity.String() + ";age1oops", sealing.CodeKeyFailed},
+		"identity in its place": {nil, identity.String() + ";age1oops", encryption.CodeKeyFailed},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			keys, err := sealing.Open(test.block, []string{settings.EncryptionVariable + "=" + test.variable}, t.TempDir())
+			keys, err := encryption.Open(test.block, []string{settings.EncryptionVariable + "=" + test.variable}, t.TempDir())
 			if err == nil {
 				_, err = keys.ForFiles(t.Context())
 			}
@@ -192,11 +194,11 @@ func TestUnusable(t *testing.T) {
 // Without anything that demands it, nothing is encrypted.
 func TestClear(t *testing.T) {
 	keys := open(t, nil, "")
-	file, err := keys.SealFile(t.Context(), sealing.PlanFile, []byte("{}"))
+	file, err := keys.SealFile(t.Context(), encryption.PlanFile, []byte("{}"))
 	if err != nil || string(file) != "{}" {
 		t.Errorf("SealFile = %q, %v", file, err)
 	}
-	if content, err := keys.OpenFile(t.Context(), sealing.PlanFile, "the file", file); err != nil || string(content) != "{}" {
+	if content, err := keys.OpenFile(t.Context(), encryption.PlanFile, "the file", file); err != nil || string(content) != "{}" {
 		t.Errorf("OpenFile = %q, %v", content, err)
 	}
 }
@@ -218,7 +220,7 @@ func TestRing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := sealing.ParseRing(stored)
+	again := encryption.ParseRing(stored)
 	if again == nil || len(again.Former) != 3 {
 		t.Fatalf("ParseRing = %+v", again)
 	}
@@ -236,7 +238,7 @@ func TestRing(t *testing.T) {
 	for at := range stored {
 		damaged := slices.Clone(stored)
 		damaged[at] ^= 1
-		if sealing.ParseRing(damaged) != nil {
+		if encryption.ParseRing(damaged) != nil {
 			t.Errorf("byte %d changed, and the ring is believed", at)
 		}
 	}

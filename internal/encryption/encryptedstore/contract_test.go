@@ -1,15 +1,15 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealedstore_test
+package encryptedstore_test
 
 import (
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/sealing"
-	"github.com/cairnstacks/cairn/internal/sealing/sealedstore"
+	"github.com/cairnstacks/cairn/internal/encryption"
+	"github.com/cairnstacks/cairn/internal/encryption/encryptedstore"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/statestore/locations"
@@ -23,11 +23,11 @@ func openSealed(location string) (statestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := sealing.Open(nil, []string{settings.EncryptionVariable + "=file:" + os.Getenv(keyFile)}, ".")
+	keys, err := encryption.Open(nil, []string{settings.EncryptionVariable + "=file:" + os.Getenv(keyFile)}, ".")
 	if err != nil {
 		return nil, err
 	}
-	return sealedstore.New(store, keys, sealedstore.Usual), nil
+	return encryptedstore.New(store, keys, encryptedstore.Usual), nil
 }
 
 // keyFile is the variable that has the file with the key.

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package sealing
+package encryption
 
 import (
 	"fmt"
@@ -19,18 +19,18 @@ import (
 
 // The codes of failures, for which a caller may know a remedy of its own.
 const (
-	CodeMissingKey fault.Code = "sealing/missing-key" // nothing is given that unwraps keys
-	CodeWrongKey   fault.Code = "sealing/wrong-key"   // nothing that is given unwraps this one
-	CodeKeyFailed  fault.Code = "sealing/key-failed"  // a file, a program or a service that has keys
-	CodeDamaged    fault.Code = "sealing/damaged"
-	CodeClear      fault.Code = "sealing/clear" // encryption is demanded
-	CodeClearState fault.Code = "sealing/clear-state"
+	CodeMissingKey fault.Code = "encryption/missing-key" // nothing is given that unwraps keys
+	CodeWrongKey   fault.Code = "encryption/wrong-key"   // nothing that is given unwraps this one
+	CodeKeyFailed  fault.Code = "encryption/key-failed"  // a file, a program or a service that has keys
+	CodeDamaged    fault.Code = "encryption/damaged"
+	CodeClear      fault.Code = "encryption/clear" // encryption is demanded
+	CodeClearState fault.Code = "encryption/clear-state"
 )
 
 // CodeOf returns the code of a failure of this package, "" for another error.
 func CodeOf(err error) fault.Code {
 	for _, diag := range failure.Diagnostics(err) {
-		if code := engine.FaultOf(diag); strings.HasPrefix(string(code), "sealing/") {
+		if code := engine.FaultOf(diag); strings.HasPrefix(string(code), "encryption/") {
 			return code
 		}
 	}
