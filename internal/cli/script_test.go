@@ -86,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"backends": backendsCommand(t),
 			"postgres": postgresCommand(t),
 			"objects":  objectsCommand(t),
+			"ci":       ciCommand(t),
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,
