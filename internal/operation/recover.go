@@ -4,6 +4,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -57,7 +58,9 @@ func (r *recovery) recover(ctx context.Context) hcl.Diagnostics {
 		} else if err := r.run.caller.Report(recoveredWarnings(recovered, r.run.stack.opened.accepts(recovered))); err != nil {
 			return diags.Extend(Diagnostics(err))
 		}
-		diags = diags.Extend(Diagnostics(r.run.stack.opened.recoverer().MarkSeen(ctx, recovered.Work)))
+		if recovered.Work != "" { // which the engine knows
+			diags = diags.Extend(Diagnostics(r.run.stack.opened.recoverer().MarkSeen(ctx, recovered.Work)))
+		}
 	}
 	if r.run.name != planName && r.run.req.Mode != engine.RefreshOnly {
 		diags = diags.Extend(r.checkDoubts())
@@ -66,17 +69,45 @@ func (r *recovery) recover(ctx context.Context) hcl.Diagnostics {
 }
 
 // dropRecord makes the state forget the record of an apply that was cut off: its work is saved or
-// in doubt, and the engine keeps the doubts from now on.
+// in doubt, and the engine keeps the doubts from now on. That the record is lost, the state itself
+// remembers where it outlives working directories, in one of which the engine keeps it.
 func (r *recovery) dropRecord(ctx context.Context) error {
-	if r.recorded == "" {
-		return nil
-	}
-	if r.run.stored.Journal != "" { // nothing was saved
-		if err := r.run.stored.Recover(ctx, r.run.stored.State, r.run.stored.Begun); err != nil {
+	lost := r.lost()
+	if r.run.stored.Locked() && (r.run.stored.Journal != "" || lost != r.run.stored.Lost) {
+		if err := r.run.stored.Forget(ctx, lost); err != nil {
 			return err
 		}
 	}
+	if r.recorded == "" {
+		return nil
+	}
 	return r.forgetRecord(ctx)
+}
+
+// lostWork begins the names of work that stands for the lost record of a journal.
+const lostWork = "journal/"
+
+// lost returns the name of the lost record that the state is to remember.
+func (r *recovery) lost() string {
+	if r.run.stack.states.File() != "" {
+		return ""
+	}
+	for _, recovered := range r.run.stack.opened.recovered {
+		if recovered.Lost != "" && !r.run.stack.opened.accepts(recovered) {
+			return cmp.Or(strings.TrimPrefix(string(recovered.Work), lostWork), r.run.stored.Lost)
+		}
+	}
+	return ""
+}
+
+// remembered returns the lost record that the state remembers, unless the engine does, too.
+func (r *recovery) remembered(found []*engine.Recovered) []*engine.Recovered {
+	name := r.run.stored.Lost
+	isIt := func(recovered *engine.Recovered) bool { return string(recovered.Work) == lostWork+name }
+	if name == "" || slices.ContainsFunc(found, isIt) {
+		return nil
+	}
+	return []*engine.Recovered{{Saved: true, Seen: true, Lost: "The journal " + name + " is missing"}}
 }
 
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it
@@ -331,6 +362,7 @@ func (r *recovery) findInterrupted(ctx context.Context) ([]*engine.Recovered, hc
 	if !timer.Stop() {
 		<-noticed
 	}
+	found = append(found, r.remembered(found)...)
 	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
 }
 

@@ -145,6 +145,9 @@ func (o *opened) recoverer() engine.Recoverer { return o.session.Abilities().Rec
 func (s *Stack) Acknowledge(shown bool) error {
 	var errs []error
 	for _, recovered := range s.opened.recovered {
+		if recovered.Work == "" { // which the state remembers, and no engine
+			continue
+		}
 		end := s.opened.recoverer().Forget
 		if !shown || recovered.IsDoubtful() && !s.opened.accepts(recovered) {
 			end = s.opened.recoverer().Leave

@@ -32,6 +32,10 @@ const (
 	// on, or was cut off. Any serial that is not of such an apply drops it, so a program that opens
 	// one must have recovered before.
 	journalKey = "jrnl"
+
+	// lostKey has the name of such a record that is lost, until somebody has accepted that: where the
+	// state outlives working directories, nothing else remembers it. Serials leave it alone.
+	lostKey = "lost"
 )
 
 // begunRecord is the record with the key begunKey or doneKey, as JSON.
@@ -42,7 +46,7 @@ type begunRecord struct {
 
 // isProgressKey reports whether a record is about an operation rather than of the state.
 func isProgressKey(key string) bool {
-	return key == begunKey || key == doneKey || key == journalKey || strings.HasPrefix(key, progressKind)
+	return key == begunKey || key == doneKey || key == journalKey || key == lostKey || strings.HasPrefix(key, progressKind)
 }
 
 // decodeBegun returns the plan that was begun according to the records of a serial; nil if there is
@@ -108,7 +112,7 @@ func progressKey(addr stackaddrs.AbsComponentInstance) string { return progressK
 func withoutBegun(records map[string][]byte) map[string][]byte {
 	dropped := map[string][]byte{}
 	for key := range records {
-		if isProgressKey(key) {
+		if isProgressKey(key) && key != lostKey {
 			dropped[key] = nil
 		}
 	}

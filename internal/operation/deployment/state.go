@@ -68,6 +68,7 @@ type Stored struct {
 	Deployment string // whose it is
 	Begun      *Begun // nil for no plan that can go on
 	Journal    string // names the record of an apply that goes on or was cut off; "" for none
+	Lost       string // names such a record that is lost, which nobody has accepted yet; "" for none
 	Done       string // the saved plan that was applied whole, and nothing since; empty for none
 
 	store    statestore.Store
@@ -113,7 +114,8 @@ func (t *Stored) decode(snapshot *statestore.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	t.Snapshot, t.State, t.Begun, t.Journal, t.Done = snapshot, state, begun, string(snapshot.Records[journalKey]), done
+	t.Snapshot, t.State, t.Begun, t.Done = snapshot, state, begun, done
+	t.Journal, t.Lost = string(snapshot.Records[journalKey]), string(snapshot.Records[lostKey])
 	return nil
 }
 
@@ -365,6 +367,23 @@ func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Beg
 		return err
 	}
 	t.State, t.Begun = want, begun
+	return nil
+}
+
+// Forget makes the state forget the record of the apply that was cut off, and remember that one is
+// lost; "" for none.
+func (t *Stored) Forget(ctx context.Context, lost string) error {
+	changes := map[string][]byte{}
+	if lost != t.Lost {
+		changes[lostKey] = nil
+	}
+	if lost != "" {
+		changes[lostKey] = []byte(lost)
+	}
+	if err := t.write(ctx, "recover", changes, t.Begun); err != nil {
+		return err
+	}
+	t.Lost = lost
 	return nil
 }
 
