@@ -6,6 +6,7 @@ package objects
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 	statelogv1 "github.com/cairnstacks/cairn/proto/cairn/statelog/v1"
@@ -70,9 +71,11 @@ func (l *lock) acquire(ctx context.Context, m *model) (*statelogv1.Entry, error)
 		if err != nil {
 			return nil, err
 		}
-		now, err := l.store.now(ctx)
-		if err != nil {
-			return nil, err
+		var now time.Time
+		if holder.Process() == statestore.ProcessUnknown { // else its lease decides nothing
+			if now, err = l.store.now(ctx); err != nil {
+				return nil, err
+			}
 		}
 		if err := holder.Displace(l.store.shown, now); err != nil {
 			return nil, err
