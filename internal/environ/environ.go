@@ -34,8 +34,8 @@ func Without(environ []string, name string) []string {
 
 // ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and
 // input values to the processes that it starts, and values may be secrets, which the children of
-// these inherit. The keys of what is encrypted are.
-var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", keyPrefix}
+// these inherit. The keys of what is encrypted are, and a location of states may have a password.
+var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", "CAIRN_STATE", keyPrefix}
 
 // keyPrefix begins the names of variables with the keys of what is encrypted.
 const keyPrefix = "CAIRN_ENCRYPTION"

@@ -35,7 +35,7 @@ func TestWithout(t *testing.T) {
 func TestWithoutOwn(t *testing.T) {
 	given := []string{
 		"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace",
-		"CAIRN_VARSET_NAME=n", "=C:=C:\\", "CAIRN_ENCRYPTION=key", "CAIRN_ENCRYPTION_PASSPHRASE=secret",
+		"CAIRN_VARSET_NAME=n", "=C:=C:\\", "CAIRN_ENCRYPTION=key", "CAIRN_ENCRYPTION_PASSPHRASE=secret", "CAIRN_STATE=postgres://:secret@h",
 	}
 	want := []string{"A=1", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
 	if got := environ.WithoutOwn(given); !slices.Equal(got, want) {
