@@ -41,21 +41,12 @@ func (b *countingBucket) put(ctx context.Context, name string, content []byte) e
 }
 
 // openCounting opens a store that knows nothing yet, and counts.
-func openCounting(t testing.TB, location string) (statestore.Store, *countingBucket) {
+func openCounting(t *testing.T, location string) (statestore.Store, *countingBucket) {
 	t.Helper()
-	opened, err := open(location)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	s := opened.(*store)
+	s := storetest.OpenWith(t, open, location).(*store)
 	counting := &countingBucket{bucket: &directoryBucket{s.bucket}}
 	s.place.mu.bucket = counting
-	return opened, counting
+	return s, counting
 }
 
 // The requests for reading a state, and those of an operation, do not grow with the history.

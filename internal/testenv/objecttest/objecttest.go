@@ -52,11 +52,10 @@ func (a Access) SetEnv(t testing.TB) {
 
 // Server is a server of object storage.
 type Server struct {
-	kind    kind
-	dir     string // of its data and its log
-	port    int
-	process *exec.Cmd // nil if it is stopped
-	ended   chan struct{}
+	kind   kind
+	dir    string // of its data and its log
+	port   int
+	daemon *testenv.Daemon // nil if it is stopped
 }
 
 // Start starts a server of a kind, one of [Kinds], with an empty bucket. It runs until the test
@@ -72,7 +71,7 @@ func Start(t testing.TB, name string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{kind: kind, dir: dir, port: freePort(t)}
+	s := &Server{kind: kind, dir: dir, port: testenv.FreePort(t)}
 	t.Cleanup(func() {
 		s.Kill(t)
 		if err := os.RemoveAll(dir); err != nil {
@@ -130,16 +129,6 @@ func cache(t testing.TB) *toolcache.Cache {
 	return c
 }
 
-func freePort(t testing.TB) int {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close() //nolint:errcheck // The port is wanted free.
-	return listener.Addr().(*net.TCPAddr).Port
-}
-
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) logFile() string { return filepath.Join(s.dir, "log") }
@@ -151,7 +140,7 @@ func (s *Server) Run(t testing.TB) {
 		s.begin(t)
 		for !answers(t.Context(), s.Address()) {
 			select {
-			case <-s.ended:
+			case <-s.daemon.Ended:
 				log, _ := os.ReadFile(s.logFile()) //nolint:errcheck // It is for the message only.
 				t.Fatalf("%s ended as it was started: %s", s.kind.command[0], log)
 			case <-time.After(10 * time.Millisecond):
@@ -179,25 +168,11 @@ func answers(ctx context.Context, address string) bool {
 func (s *Server) begin(t testing.TB) {
 	args := append(s.kind.command[1:len(s.kind.command):len(s.kind.command)], s.kind.args(s)...)
 	//nolint:gosec // one of the programs of kinds
-	s.process = exec.CommandContext(context.WithoutCancel(t.Context()), s.kind.command[0], args...)
-	s.process.Dir = s.dir
-	s.process.Env = append(os.Environ(), s.kind.environ...)
-	s.process.SysProcAttr = attributes()
-	log, err := os.OpenFile(s.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close() //nolint:errcheck // The process has its own.
-	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended, process := make(chan struct{}), s.process
-	s.ended = ended
-	go func() {
-		defer close(ended)
-		_ = process.Wait() //nolint:errcheck // It ends by a signal.
-	}()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), s.kind.command[0], args...)
+	cmd.Dir = s.dir
+	cmd.Env = append(os.Environ(), s.kind.environ...)
+	cmd.SysProcAttr = attributes()
+	s.daemon = testenv.StartDaemon(t, cmd, s.logFile())
 }
 
 // Stop ends the server as an operator does.
@@ -222,14 +197,8 @@ func (s *Server) Restart(t testing.TB) {
 
 func (s *Server) end(t testing.TB, signal os.Signal) {
 	t.Helper()
-	if s.process == nil {
-		return
-	}
-	if err := s.process.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Error(err)
-	}
-	testenv.Receive(t, "end of the server of object storage", s.ended)
-	s.process = nil
+	s.daemon.End(t, signal)
+	s.daemon = nil
 }
 
 // Address is where it listens.

@@ -36,15 +36,14 @@ type Server struct {
 	programs string // directory
 	dir      string
 	port     int
-	process  *exec.Cmd // nil if it is stopped
-	ended    chan struct{}
+	daemon   *testenv.Daemon // nil if it is stopped
 }
 
 // Start starts a server with an empty database, which runs until the test ends. Without the
 // programs of PostgreSQL, the test ends.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{programs: findPrograms(t), port: freePort(t)}
+	s := &Server{programs: findPrograms(t), port: testenv.FreePort(t)}
 	dir, err := os.MkdirTemp("", "cairn-postgres-") //nolint:usetesting // the parent of a directory of a test is for its user alone
 	if err != nil {
 		t.Fatal(err)
@@ -88,16 +87,6 @@ func findPrograms(t testing.TB) string {
 	return filepath.Dir(found[len(found)-1])
 }
 
-func freePort(t testing.TB) int {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close() //nolint:errcheck // The port is wanted free.
-	return listener.Addr().(*net.TCPAddr).Port
-}
-
 func (s *Server) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.programs, program), args...)
 	cmd.Dir = filepath.Dir(s.dir)
@@ -113,7 +102,7 @@ func (s *Server) Run(t testing.TB) {
 		s.begin(t)
 		for s.tryExec(t.Context(), "postgres", "SELECT 1") != nil {
 			select {
-			case <-s.ended: // as sessions of one that was killed may not have ended yet
+			case <-s.daemon.Ended: // as sessions of one that was killed may not have ended yet
 				s.begin(t)
 			case <-time.After(20 * time.Millisecond):
 			}
@@ -123,37 +112,17 @@ func (s *Server) Run(t testing.TB) {
 
 // begin starts the process.
 func (s *Server) begin(t testing.TB) {
-	s.process = s.command(context.WithoutCancel(t.Context()), "postgres", "-D", s.dir, "-p", strconv.Itoa(s.port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "shared_buffers=32MB")
-	log, err := os.OpenFile(filepath.Join(filepath.Dir(s.dir), "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close() //nolint:errcheck // The process has its own.
-	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended, process := make(chan struct{}), s.process
-	s.ended = ended
-	go func() {
-		defer close(ended)
-		_ = process.Wait() //nolint:errcheck // It ends by a signal.
-	}()
+	s.daemon = testenv.StartDaemon(t, s.command(context.WithoutCancel(t.Context()), "postgres", "-D", s.dir, "-p", strconv.Itoa(s.port),
+		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-c", "shared_buffers=32MB"),
+		filepath.Join(filepath.Dir(s.dir), "log"))
 }
 
 // Stop ends the server by a signal: SIGTERM waits for its clients, SIGINT ends their sessions,
 // SIGQUIT ends them as a crash does, and SIGKILL is one.
 func (s *Server) Stop(t testing.TB, signal syscall.Signal) {
 	t.Helper()
-	if s.process == nil {
-		return
-	}
-	if err := s.process.Process.Signal(signal); err != nil {
-		t.Error(err)
-	}
-	testenv.Receive(t, "end of PostgreSQL", s.ended)
-	s.process = nil
+	s.daemon.End(t, signal)
+	s.daemon = nil
 }
 
 // Address is where it listens.
