@@ -25,16 +25,7 @@ type kill struct {
 
 var kinds = []kill{
 	{name: "cairn", kill: func(_ *life, run *running) bool { return run.signal(syscall.SIGKILL) }},
-	{name: "tree", kill: func(l *life, run *running) bool {
-		killed := run.signal(syscall.SIGKILL)
-		limit := time.Now().Add(testenv.Patience)
-		for len(processes(l.dir, "")) > 0 {
-			if l.killAll(); time.Now().After(limit) {
-				l.fatalf("killed processes are still there after %s", testenv.Patience)
-			}
-		}
-		return killed
-	}},
+	{name: "tree", kill: func(l *life, run *running) bool { return l.killTree(run) }},
 	{name: "cairn, then engine", engine: true, kill: func(l *life, run *running) bool {
 		killed := run.signal(syscall.SIGKILL)
 		time.Sleep(l.upTo(100 * time.Millisecond))
@@ -63,6 +54,30 @@ func (r *running) signal(signal syscall.Signal) bool {
 	}
 }
 
+// killTree kills cairn and all processes that it has started.
+func (l *life) killTree(run *running) bool {
+	killed := run.signal(syscall.SIGKILL)
+	limit := time.Now().Add(testenv.Patience)
+	for len(processes(l.dir, "")) > 0 {
+		if l.killAll(); time.Now().After(limit) {
+			l.fatalf("killed processes are still there after %s", testenv.Patience)
+		}
+	}
+	return killed
+}
+
+// loseMachine kills all, and what is not in the state is gone with the machine.
+func (l *life) loseMachine(run *running) bool {
+	killed := l.killTree(run)
+	if killed {
+		clear(l.written)
+		if err := os.RemoveAll(filepath.Join(l.dir, ".cairn")); err != nil {
+			l.Error(err)
+		}
+	}
+	return killed
+}
+
 // killOne kills one of the life's processes of these programs.
 func (l *life) killOne(programs ...string) bool {
 	var pids []int
@@ -77,6 +92,9 @@ func (l *life) killed(command string) result {
 	kinds := l.engine.kinds()
 	if l.database != nil && l.database.restart != nil {
 		kinds = append(kinds, kill{name: "database", kill: func(l *life, _ *running) bool { return l.database.kill() }})
+	}
+	if l.database != nil && l.engine.name == "native" { // a binary has records that the state does not know of
+		kinds = append(kinds, kill{name: "machine", kill: func(l *life, run *running) bool { return l.loseMachine(run) }})
 	}
 	kind := kinds[l.random.IntN(len(kinds))]
 	reached := l.moment()
