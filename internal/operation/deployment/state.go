@@ -363,7 +363,7 @@ func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Beg
 	if err != nil {
 		return fmt.Errorf("encoding the state: %w", err)
 	}
-	if err := t.write(ctx, "recover", changes, begun); err != nil {
+	if err := t.write(ctx, "recover", changes, begun, t.Lost); err != nil {
 		return err
 	}
 	t.State, t.Begun = want, begun
@@ -373,26 +373,17 @@ func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Beg
 // Forget makes the state forget the record of the apply that was cut off, and remember that one is
 // lost; "" for none.
 func (t *Stored) Forget(ctx context.Context, lost string) error {
-	changes := map[string][]byte{}
-	if lost != t.Lost {
-		changes[lostKey] = nil
-	}
-	if lost != "" {
-		changes[lostKey] = []byte(lost)
-	}
-	if err := t.write(ctx, "recover", changes, t.Begun); err != nil {
-		return err
-	}
-	t.Lost = lost
-	return nil
+	return t.write(ctx, "recover", nil, t.Begun, lost)
 }
 
 // Write writes changes of records, as one serial. A nil record is removed.
 func (t *Stored) Write(ctx context.Context, operation string, changes map[string][]byte) error {
-	return t.write(ctx, operation, changes, nil)
+	return t.write(ctx, operation, changes, nil, t.Lost)
 }
 
-func (t *Stored) write(ctx context.Context, operation string, changes map[string][]byte, begun *Begun) error {
+// write is [Stored.Write] of a plan that was begun, nil for none. Lost names the lost record that
+// the state remembers from then on, whatever the changes say, as of an older state.
+func (t *Stored) write(ctx context.Context, operation string, changes map[string][]byte, begun *Begun, lost string) error {
 	base := t.Base()
 	progress := withoutBegun(changes) // of an older state, that this one is to become
 	maps.Copy(progress, withoutBegun(t.Records))
@@ -403,14 +394,23 @@ func (t *Stored) write(ctx context.Context, operation string, changes map[string
 		}
 		maps.Copy(progress, records)
 	}
-	changes = maps.Clone(changes)
-	maps.Copy(changes, progress)
-	writer, err := t.lock.Begin(ctx, base, operation, changes)
+	all := map[string][]byte{}
+	maps.Copy(all, changes)
+	maps.Copy(all, progress)
+	delete(all, lostKey)
+	if lost != t.Lost {
+		all[lostKey] = nil
+		if lost != "" {
+			all[lostKey] = []byte(lost)
+		}
+	}
+	writer, err := t.lock.Begin(ctx, base, operation, all)
 	if err != nil {
 		return err
 	}
 	t.Lineage, t.Serial, t.Journal = writer.Base().Lineage, writer.Base().Serial, ""
-	maps.Copy(t.Records, changes)
+	t.Lost = lost
+	maps.Copy(t.Records, all)
 	maps.DeleteFunc(t.Records, func(_ string, value []byte) bool { return value == nil })
 	return writer.Commit(ctx)
 }
