@@ -254,8 +254,11 @@ func (r *run) stack(ctx context.Context, root string, all bool) bool {
 	r.mu.Lock()
 	same := snap == r.mu.checked[root]
 	r.mu.Unlock()
-	if snap == nil || (same && !all) {
+	if snap == nil {
 		return r.current(ctx)
+	}
+	if same && !all {
+		return r.publishOpen(snap)
 	}
 	began := time.Now()
 	diags := snap.Validate(ctx)
@@ -291,6 +294,23 @@ func (r *run) stack(ctx context.Context, root string, all bool) bool {
 	}
 	for _, path := range slices.Sorted(maps.Keys(concerned)) {
 		r.publish(path, r.versions)
+	}
+	return true
+}
+
+// publishOpen reports the diagnostics of the open files of a stack that was checked. The run that
+// checked it may have read the versions of files before an edit, and their texts after it; then its
+// report has the version before. It reports whether the run goes on.
+func (r *run) publishOpen(snap *snapshot.Snapshot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.generation != r.generation {
+		return false
+	}
+	for _, path := range snap.Paths() {
+		if r.server.workspace.IsOpen(path) {
+			r.publish(path, r.versions)
+		}
 	}
 	return true
 }

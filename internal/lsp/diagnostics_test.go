@@ -4,15 +4,21 @@
 package lsp
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+
+	"github.com/cairnstacks/cairn/internal/lsp/position"
 )
 
 const network = `
@@ -174,4 +180,40 @@ func TestWorkspaceFile(t *testing.T) {
 	}
 	e.replace("cairn.workspace.hcl", "  after = [\"b\"]\n", "")
 	e.want("cairn.workspace.hcl")
+}
+
+// A run that reads the versions of files before an edit, and their texts after it, reports the new
+// text under the old version. The next run, for which nothing is new, reports it under its own.
+func TestEditDuringCheck(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	e := &editor{dir: write(t, shop)}
+	e.mu.diagnostics, e.mu.changed = map[uri.URI]*protocol.PublishDiagnosticsParams{}, make(chan struct{})
+	s := newServer(ctx, Options{Log: slog.New(slog.DiscardHandler), Timing: Timing{Quiet: time.Hour}}, screen{e: e})
+	defer s.stop()
+	defer cancel()
+	s.mu.client.versions = true
+	path := s.pathOf(e.uri(mainFile))
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit := func(version int32, text string) {
+		s.setDocument(&document{uri: e.uri(mainFile), path: path, version: version, text: position.NewText([]byte(text))})
+	}
+	check := func(between func()) (version int32) {
+		r := &run{checks: s.checks, generation: s.checks.mu.generation, versions: s.versions()}
+		between()
+		if !r.do(ctx, false) {
+			t.Fatal("the run was given up")
+		}
+		version, _ = e.last(mainFile).Version.Get()
+		return version
+	}
+	edit(1, string(src))
+	if got := check(func() { edit(2, string(src)+"#") }); got != 1 {
+		t.Fatalf("the first run has reported version %d", got)
+	}
+	if got := check(func() {}); got != 2 {
+		t.Errorf("the next run has reported version %d, want 2", got)
+	}
 }
