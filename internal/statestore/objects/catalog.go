@@ -117,13 +117,10 @@ func (c *catalog) deployments(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
-// checkAbsent fails for a deployment that has a log by the catalog, and none was found.
-func (c *catalog) checkAbsent(ctx context.Context, deployment string) error {
+// has reports whether a deployment has a log, by the catalog.
+func (c *catalog) has(ctx context.Context, deployment string) (bool, error) {
 	names, err := c.deployments(ctx)
-	if err == nil && slices.Contains(names, deployment) {
-		err = c.place.corrupt(fmt.Sprintf("the log of deployment %q is missing", deployment))
-	}
-	return err
+	return slices.Contains(names, deployment), err
 }
 
 // enter makes sure that a deployment is in the catalog.

@@ -4,6 +4,7 @@
 package objects
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -79,3 +80,29 @@ func count(t *testing.T, s statestore.Store, owner string) (counts int, err erro
 }
 
 func TestContention(t *testing.T) { testContention(t, newDirectory(t), 8, 20) }
+
+// racingBucket calls a function once, after its first list.
+type racingBucket struct {
+	bucket
+	race sync.Once
+	run  func()
+}
+
+func (b *racingBucket) list(ctx context.Context, prefix string, token []byte, most int) ([]string, []byte, error) {
+	names, next, err := b.bucket.list(ctx, prefix, token, most)
+	b.race.Do(b.run)
+	return names, next, err
+}
+
+// A state that is begun after a reader has looked for its log, and before the reader looks into the
+// catalog, is there and not damaged.
+func TestBegunWhileReading(t *testing.T) {
+	location := newDirectory(t)
+	reader := storetest.OpenWith(t, open, location).(*store)
+	reader.place.mu.bucket = &racingBucket{bucket: &directoryBucket{reader.bucket}, run: func() {
+		storetest.Apply(t, storetest.OpenWith(t, open, location), map[string][]byte{"key": []byte("value")})
+	}}
+	if snapshot := storetest.MustRead(t, reader, "default"); string(snapshot.Records["key"]) != "value" {
+		t.Errorf("got %q, want the record", snapshot.Records)
+	}
+}

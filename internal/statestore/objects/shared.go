@@ -5,6 +5,7 @@ package objects
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -103,17 +104,26 @@ func (s *stack) read(ctx context.Context, deployment string, fn func(l *log) err
 	})
 }
 
-// refresh reads the log of a deployment. An empty one is believed only if the catalog says the
-// same.
+// refresh reads the log of a deployment. An empty one is believed only if the catalog says the same.
+// Otherwise somebody may have begun it between both: what the catalog has was written before.
 func (s *stack) refresh(ctx context.Context, l *log) error {
 	if err := l.refresh(ctx); err != nil {
 		return err
 	}
+	if l.known.number == 0 {
+		has, err := s.catalog.has(ctx, l.known.deployment)
+		if err != nil || !has {
+			return err
+		}
+		if err := l.refresh(ctx); err != nil {
+			return err
+		}
+		if l.known.number == 0 {
+			return s.corrupt(fmt.Sprintf("the log of deployment %q is missing", l.known.deployment))
+		}
+	}
 	if l.known.moved != "" {
 		return s.movedTo(l.known.moved, l.known.movedAt)
 	}
-	if l.known.number > 0 {
-		return nil
-	}
-	return s.catalog.checkAbsent(ctx, l.known.deployment)
+	return nil
 }
