@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/stacktest"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/statestore/tables"
+	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -37,7 +38,7 @@ type workNames struct {
 func (w workNames) note(ctx context.Context, id engine.WorkID) {
 	name := string(id)
 	if store, err := tables.Open(w.store, nil, statestore.Options{}); err == nil {
-		if holder, err := store.LockInfo(ctx, "default"); err == nil && holder != nil {
+		if holder, err := storetest.Holder(ctx, store, "default"); err == nil && holder != nil {
 			name = strings.Replace(name, holder.ID, "LOCK", 1)
 		}
 		_ = store.Close()

@@ -23,15 +23,17 @@
 //	    operation reached its end.
 //	S2  A serial is opened only on the lineage and serial its writer has read.
 //	    Anything else is a [*StaleError] and changes nothing.
-//	S3  One lock per deployment. Every write checks in its own transaction
-//	    that the lock is still held and the serial still the newest, so a
-//	    process that lost its lock cannot write any more.
-//	S4  A lock is taken from another holder without being asked only where the
+//	S3  Of each part of a deployment, one holder of a lock that may change it, or
+//	    several that only read it. Every write checks in its own transaction
+//	    that the lock is still held, so a process that lost its lock cannot
+//	    write any more, and goes into the newest serial: a writer of parts opens
+//	    another one where somebody else has done so since.
+//	S4  A lock that is in the way of another one is removed only where its
 //	    holder is provably dead: same boot of the same machine, same process
 //	    numbering, and the process gone. Time alone proves nothing. Where
 //	    several machines share a database, a lock has a lease that its holder
 //	    renews: once it has ended, by the clock of the database, the lock may be
-//	    taken, as the old holder can then write nothing (rule S3).
+//	    removed, as the old holder can then write nothing (rule S3).
 //	S5  Writing a record costs the same whatever the number of records.
 //	S6  Every serial stays readable: a record remembers the serial it appeared
 //	    in and the one it was replaced or deleted in.

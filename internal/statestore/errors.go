@@ -73,10 +73,11 @@ func MovedError(from, to string, at time.Time) *StoreError {
 	}
 }
 
-// LockedError reports that someone else holds the lock.
+// LockedError reports that someone else holds a lock of the same parts.
 type LockedError struct {
 	Location string
 	Holder   LockInfo
+	Part     Part // of the holder, which is in the way
 
 	// Running: the holder's process was found on this machine. Otherwise
 	// nothing is known about it; it may run elsewhere.
@@ -86,8 +87,12 @@ type LockedError struct {
 func (e *LockedError) Error() string {
 	h := e.Holder
 	var b strings.Builder
-	fmt.Fprintf(&b, "the state of deployment %q in %s is locked by %s on %s (process %d) for %q since %s",
-		h.Deployment, e.Location, h.Owner, h.Host, h.PID, h.Operation, h.Started.Local().Format(time.DateTime+" MST"))
+	what := "the state"
+	if name := e.Part.Name(); name != "" {
+		what = name + " in the state"
+	}
+	fmt.Fprintf(&b, "%s of deployment %q in %s is locked by %s on %s (process %d) for %q since %s",
+		what, h.Deployment, e.Location, h.Owner, h.Host, h.PID, h.Operation, h.Started.Local().Format(time.DateTime+" MST"))
 	if h.Seen.After(h.Started) {
 		fmt.Fprintf(&b, ", last write at %s", h.Seen.Local().Format(time.DateTime+" MST"))
 	}

@@ -5,6 +5,8 @@ package statestore
 
 import (
 	"crypto/rand"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,15 +15,66 @@ type LockRequest struct {
 	Operation string
 	Owner     string // the current user if empty
 
+	// Parts are what is locked; none stands for the whole deployment, exclusively.
+	Parts []Part
+
 	// Reserve keeps space back while the lock is held, where the disk may be full before all is saved:
 	// for operations with changes that can't be undone. Lock fails if there is not that much.
 	Reserve bool
+}
+
+// Part is a part of a deployment: the whole one has an empty path, and each further element names
+// a part of the part before. A lock of a part is one of all that it consists of.
+type Part struct {
+	Path []string `json:"path"`
+
+	// Exclusive is for a part that its holder changes. Others are shared: they have any number of
+	// holders, and nobody changes them.
+	Exclusive bool `json:"exclusive,omitempty"`
+}
+
+// Whole is the whole of a deployment, to be changed.
+var Whole = Part{Exclusive: true}
+
+// Name is the text of the elements, empty for the whole deployment.
+func (p Part) Name() string { return strings.Join(p.Path, "") }
+
+// Conflicts reports whether two holders cannot have these parts at the same time: one has what the
+// other changes, or a part of it.
+func (p Part) Conflicts(other Part) bool {
+	n := min(len(p.Path), len(other.Path))
+	return (p.Exclusive || other.Exclusive) && slices.Equal(p.Path[:n], other.Path[:n])
+}
+
+// Locked returns the parts of the lock: the whole deployment where it names none.
+func (i *LockInfo) Locked() []Part {
+	if len(i.Parts) == 0 {
+		return []Part{Whole}
+	}
+	return i.Parts
+}
+
+// IsWhole reports whether the whole deployment is locked exclusively.
+func (i *LockInfo) IsWhole() bool {
+	return slices.ContainsFunc(i.Locked(), func(p Part) bool { return p.Exclusive && len(p.Path) == 0 })
+}
+
+// Conflict returns the first part of another holder that is none for this one at the same time. ok
+// is false if there is no such part.
+func (i *LockInfo) Conflict(other *LockInfo) (part Part, ok bool) {
+	for _, theirs := range other.Locked() {
+		if slices.ContainsFunc(i.Locked(), theirs.Conflicts) {
+			return theirs, true
+		}
+	}
+	return Part{}, false
 }
 
 // LockInfo describes the holder of a lock.
 type LockInfo struct {
 	ID         string
 	Deployment string
+	Parts      []Part // of the deployment; none stands for the whole, exclusively
 	Operation  string
 	Owner      string // user
 	Host       string
@@ -34,7 +87,7 @@ type LockInfo struct {
 	// store; zero where locks have none.
 	Until time.Time
 
-	// Expired is set in the result of [Lock.TakenFrom] where nothing proves that the process is gone,
+	// Expired is set in the results of [Lock.TakenFrom] where nothing proves that the process is gone,
 	// but the lease has ended.
 	Expired bool
 
@@ -52,6 +105,7 @@ func NewLockInfo(deployment string, request LockRequest) LockInfo {
 	return LockInfo{
 		ID:         rand.Text(),
 		Deployment: deployment,
+		Parts:      request.Parts,
 		Operation:  request.Operation,
 		Owner:      request.Owner,
 		Host:       CurrentHost(),
@@ -65,11 +119,12 @@ func NewLockInfo(deployment string, request LockRequest) LockInfo {
 // Now returns the time, as precise as stores keep it.
 func Now() time.Time { return time.UnixMicro(time.Now().UnixMicro()).UTC() }
 
-// Displace fails unless the lock of this holder may be taken (rule S4). Now is the time by the
-// clock of the store, for locks with leases. Expired is set where nothing but the lease proves it.
+// Displace fails unless the lock of this holder may be removed, as it has a part that conflicts
+// with those of another lock (rule S4). Now is the time by the clock of the store, for locks with
+// leases. Expired is set where nothing but the lease proves it.
 //
 // Errors: [*LockedError].
-func (i *LockInfo) Displace(location string, now time.Time) error {
+func (i *LockInfo) Displace(part Part, location string, now time.Time) error {
 	switch process := i.Process(); {
 	case process == ProcessGone:
 		return nil
@@ -77,7 +132,7 @@ func (i *LockInfo) Displace(location string, now time.Time) error {
 		i.Expired = true
 		return nil
 	default:
-		return &LockedError{Location: location, Holder: *i, Running: process == ProcessRunning}
+		return &LockedError{Location: location, Holder: *i, Part: part, Running: process == ProcessRunning}
 	}
 }
 

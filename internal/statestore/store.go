@@ -43,23 +43,23 @@ type Store interface {
 	// them, which makes sure of no record and of no seal.
 	Newest(ctx context.Context) (map[string]Newest, error)
 
-	// Lock takes the deployment's lock, or fails at once.
+	// Lock takes a lock of the deployment, or of parts of it, or fails at once.
 	//
 	// Errors:
-	//   - [*LockedError]: someone else holds it.
+	//   - [*LockedError]: someone else has locked one of these parts.
 	Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error)
 
-	// LockInfo returns the holder of the deployment's lock, nil if nobody holds it.
-	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
+	// Holders returns the holders of the deployment's locks, in the order in which they got them.
+	Holders(ctx context.Context, deployment string) ([]LockInfo, error)
 
-	// Locks returns the holders of all locks, by the names of their deployments.
+	// Locks returns the holders of all locks, by the names of their deployments, in the order of
+	// Holders.
 	Locks(ctx context.Context) ([]LockInfo, error)
 
 	// Secret returns the secret that [Lock.Secret] has made, nil if it has not yet.
 	Secret(ctx context.Context, deployment string) ([]byte, error)
 
-	// ForceUnlock removes a lock of any holder. The ID makes sure that it is the lock the caller has
-	// seen.
+	// ForceUnlock removes the lock with an ID, which the caller has seen, whoever holds it.
 	//
 	// Errors:
 	//   - [*LockIDError]: that lock is not there.
@@ -67,7 +67,7 @@ type Store interface {
 
 	// MarkMoved notes that the states are at another location from now on, if these are still the
 	// newest serials: each later call of another method fails with [ProblemMoved] and that location.
-	// The caller has the locks of all deployments.
+	// The caller has locked all deployments as a whole.
 	//
 	// Errors:
 	//   - [ErrChanged]: there are other serials, or deployments.
@@ -81,7 +81,8 @@ type Store interface {
 	Close() error
 }
 
-// Lock is the exclusive right to change the state of one deployment.
+// Lock is the exclusive right to change the state of one deployment, or parts of it. Which records
+// belong to which part is for its holder to know.
 type Lock interface {
 	// ID names this lock in [Store.ForceUnlock].
 	ID() string
@@ -91,14 +92,14 @@ type Lock interface {
 	// lost, and nothing more should be done that must be saved.
 	ReserveUsed() bool
 
-	// TakenFrom returns the holder whose lock was taken over (rule S4), nil if the deployment was not
-	// locked. The holder is dead, or, if its lock had a lease, that has ended.
-	TakenFrom() *LockInfo
+	// TakenFrom returns the holders whose locks were removed for this one (rule S4), as their parts
+	// conflict with its own. They are dead, or, if a lock had a lease, that has ended.
+	TakenFrom() []LockInfo
 
 	// Begin opens the serial after base and writes its first changes, all or nothing: a process that
 	// finds the serial finds them, such as the record of its owner. On a deployment that has no serial
 	// yet, base has serial 0 and its lineage is adopted, or made up if empty. A writer begun earlier
-	// under this lock can write no more.
+	// under this lock can write no more. One of the lock of other parts can (see [Writer]).
 	//
 	// Errors:
 	//   - [*StaleError]: base is not the current lineage and serial.
@@ -131,6 +132,10 @@ type Lock interface {
 // Writer writes records into one serial. Its methods are safe for concurrent use, and they finish
 // their work even when ctx ends: state that describes real infrastructure must not be lost to an
 // interrupt.
+//
+// The writer of a lock of parts goes on in a new serial of its own, of the same operation, where
+// another operation has opened one since: so each serial is of one operation, and the newest serial
+// has all that was written. The serial that it leaves counts as finished then.
 type Writer interface {
 	// Base returns the lineage and the serial being written.
 	Base() Base
@@ -140,11 +145,12 @@ type Writer interface {
 	// Values that are already stored cost nothing.
 	//
 	// Errors:
-	//   - [*LockLostError]: the lock was removed, or a later serial was begun.
+	//   - [*LockLostError]: the lock was removed.
+	//   - [*StaleError]: a later serial was begun under this lock.
 	//   - [ErrCommitted]: after Commit.
 	Write(ctx context.Context, changes map[string][]byte) error
 
-	// Commit notes that the operation reached its end.
+	// Commit notes that the operation reached its end. Others may have opened later serials.
 	Commit(ctx context.Context) error
 }
 

@@ -12,11 +12,11 @@ import (
 // taken is a lock that was taken from another holder, if there was one.
 type taken struct {
 	statestore.Lock
-	from *statestore.LockInfo
+	from []statestore.LockInfo
 }
 
-func (taken) ID() string                        { return "this" }
-func (l taken) TakenFrom() *statestore.LockInfo { return l.from }
+func (taken) ID() string                         { return "this" }
+func (l taken) TakenFrom() []statestore.LockInfo { return l.from }
 
 // A state knows by which lock it is locked, and which one was taken over for that.
 func TestLockNames(t *testing.T) {
@@ -26,7 +26,7 @@ func TestLockNames(t *testing.T) {
 	}{
 		"not locked": {Stored{}, "", ""},
 		"locked":     {Stored{lock: taken{}}, "this", ""},
-		"taken over": {Stored{lock: taken{from: &statestore.LockInfo{ID: "that"}}}, "this", "that"},
+		"taken over": {Stored{lock: taken{from: []statestore.LockInfo{{ID: "that"}}}}, "this", "that"},
 	} {
 		if id, cutOff := test.stored.LockID(), test.stored.CutOff(); id != test.id || cutOff != test.cutOff {
 			t.Errorf("%s: got %q and %q, want %q and %q", name, id, cutOff, test.id, test.cutOff)

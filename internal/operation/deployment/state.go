@@ -154,8 +154,8 @@ func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (
 	if err != nil {
 		return nil, err
 	}
-	if dead := lock.TakenFrom(); dead != nil {
-		d.Notify.Send(notice.LockTakenOver{From: *dead})
+	for _, dead := range lock.TakenFrom() {
+		d.Notify.Send(notice.LockTakenOver{From: dead})
 	}
 	stored, err := d.Read(ctx)
 	if err != nil {
@@ -203,8 +203,8 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 	}
 	if stored.Lineage == "" {
 		// The first apply has the lock before it has written anything.
-		holder, err := d.Store.LockInfo(ctx, d.Name)
-		if err != nil || holder == nil {
+		holders, err := d.Store.Holders(ctx, d.Name)
+		if err != nil || len(holders) == 0 {
 			return stored, err
 		}
 	}
@@ -228,13 +228,13 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 // ReadBeside is [Deployment.Read] that takes notice of who has locked the state before it was read,
 // as a plan made from it may be out of date.
 func (d *Deployment) ReadBeside(ctx context.Context) (*Stored, error) {
-	holder, err := d.Store.LockInfo(ctx, d.Name)
+	holders, err := d.Store.Holders(ctx, d.Name)
 	if err != nil {
 		return nil, err
 	}
 	stored, err := d.Read(ctx)
-	if err == nil && holder != nil {
-		stored.lockedBy = &statestore.LockedError{Holder: *holder}
+	if err == nil && len(holders) > 0 {
+		stored.lockedBy = &statestore.LockedError{Holder: holders[0]}
 	}
 	return stored, err
 }
@@ -280,10 +280,10 @@ func (t *Stored) LockID() string {
 
 // CutOff names the lock that was taken from a program that had died; "" if there was none.
 func (t *Stored) CutOff() string {
-	if t.lock == nil || t.lock.TakenFrom() == nil {
+	if t.lock == nil || len(t.lock.TakenFrom()) == 0 {
 		return ""
 	}
-	return t.lock.TakenFrom().ID
+	return t.lock.TakenFrom()[0].ID
 }
 
 // Secret returns the key that signs the applies that are begun with this state; nil if none were.
@@ -349,7 +349,7 @@ var held sync.Map // of statestore.Lock
 // that had died stays: it tells of the work of that.
 func UnlockUnchanged(ctx context.Context) {
 	held.Range(func(key, _ any) bool {
-		if lock := key.(statestore.Lock); lock.TakenFrom() == nil {
+		if lock := key.(statestore.Lock); len(lock.TakenFrom()) == 0 {
 			_ = lock.Unlock(ctx) //nolint:errcheck // the next program takes it over
 		}
 		return true

@@ -61,14 +61,14 @@ func TestLeaseEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused()
-	info, err := ours.LockInfo(t.Context(), "default")
+	info, err := storetest.Holder(t.Context(), ours, "default")
 	if err != nil || time.Until(info.Until) < statestore.LeaseTime-time.Minute {
 		t.Errorf("the lock is %+v, error %v; want a lease", info, err)
 	}
 	age(t, ours, old.log.leaseName(), statestore.LeaseTime+time.Minute)
 
 	taken := storetest.MustLock(t, ours, "default")
-	if from := taken.TakenFrom(); from == nil || from.ID != old.ID() || !from.Expired {
+	if from := storetest.Displaced(taken); from == nil || from.ID != old.ID() || !from.Expired {
 		t.Errorf("taken from %+v", from)
 	}
 	for name, err := range map[string]error{

@@ -17,7 +17,7 @@ type lock struct {
 	store     *store
 	log       *log
 	info      statestore.LockInfo
-	takenFrom *statestore.LockInfo
+	takenFrom []statestore.LockInfo
 	lease     *statestore.Lease
 }
 
@@ -27,7 +27,7 @@ var _ statestore.Lock = (*lock)(nil)
 func (l *lock) ID() string { return l.info.ID }
 
 // TakenFrom implements [statestore.Lock].
-func (l *lock) TakenFrom() *statestore.LockInfo { return l.takenFrom }
+func (l *lock) TakenFrom() []statestore.LockInfo { return l.takenFrom }
 
 // ReserveUsed implements [statestore.Lock]. Nothing is kept back on object storage.
 func (l *lock) ReserveUsed() bool { return false }
@@ -77,10 +77,10 @@ func (l *lock) acquire(ctx context.Context, m *model) (*statelogv1.Entry, error)
 				return nil, err
 			}
 		}
-		if err := holder.Displace(l.store.shown, now); err != nil {
+		if err := holder.Displace(statestore.Whole, l.store.shown, now); err != nil {
 			return nil, err
 		}
-		l.takenFrom = holder
+		l.takenFrom = []statestore.LockInfo{*holder}
 	}
 	l.info.Epoch = m.epoch + 1
 	return &statelogv1.Entry{LockId: l.info.ID, Event: &statelogv1.Entry_Lock{Lock: fromLock(&l.info)}}, nil

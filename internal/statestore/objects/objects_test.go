@@ -161,7 +161,7 @@ func TestMissingObject(t *testing.T) {
 func TestCompact(t *testing.T) {
 	s := storetest.OpenWith(t, open, newDirectory(t)).(*store)
 	want := fill(t, s)
-	info, err := s.LockInfo(t.Context(), "default")
+	info, err := storetest.Holder(t.Context(), s, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,13 +126,16 @@ func (s *stack) each(ctx context.Context, names []string, fn func(ctx context.Co
 	return group.Wait()
 }
 
-// LockInfo implements [statestore.Store].
-func (s *store) LockInfo(ctx context.Context, deployment string) (holder *statestore.LockInfo, err error) {
-	err = s.within(ctx, deployment, func(l *log) (err error) {
-		holder, err = l.holder(ctx)
+// Holders implements [statestore.Store].
+func (s *store) Holders(ctx context.Context, deployment string) (holders []statestore.LockInfo, err error) {
+	err = s.within(ctx, deployment, func(l *log) error {
+		holder, err := l.holder(ctx)
+		if holder != nil {
+			holders = []statestore.LockInfo{*holder}
+		}
 		return err
 	})
-	return holder, err
+	return holders, err
 }
 
 // Locks implements [statestore.Store].

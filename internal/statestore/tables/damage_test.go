@@ -81,7 +81,7 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 		} else {
 			truth.History[name] = history
 		}
-		lock, err := s.LockInfo(t.Context(), name)
+		lock, err := storetest.Holder(t.Context(), s, name)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("LockInfo(%s): %w", name, err))
 		} else {
@@ -327,7 +327,7 @@ func writeAfterDamage(t *testing.T, path string) (written bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if holder, err := s.LockInfo(t.Context(), "second"); err != nil {
+	if holder, err := storetest.Holder(t.Context(), s, "second"); err != nil {
 		return false, err
 	} else if holder != nil {
 		if err := s.ForceUnlock(t.Context(), "second", holder.ID); err != nil {

@@ -17,7 +17,7 @@ import (
 type tableLock struct {
 	store     *tableStore
 	info      statestore.LockInfo
-	takenFrom *statestore.LockInfo
+	takenFrom []statestore.LockInfo
 	reserve   *reserve          // nil if none was asked for
 	lease     *statestore.Lease // nil if it has none
 }
@@ -28,7 +28,7 @@ var _ statestore.Lock = (*tableLock)(nil)
 func (l *tableLock) ID() string { return l.info.ID }
 
 // TakenFrom implements [statestore.Lock].
-func (l *tableLock) TakenFrom() *statestore.LockInfo { return l.takenFrom }
+func (l *tableLock) TakenFrom() []statestore.LockInfo { return l.takenFrom }
 
 // ReserveUsed implements [statestore.Lock].
 func (l *tableLock) ReserveUsed() bool { return l.reserve.isUsed() }
@@ -86,7 +86,7 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 			l.info = *d.holder
 			return nil
 		}
-		if err := d.holder.Displace(l.store.location(), now); err != nil {
+		if err := d.holder.Displace(statestore.Whole, l.store.location(), now); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 		}
 	}
 	if d.holder != nil {
-		l.takenFrom = d.holder
+		l.takenFrom = []statestore.LockInfo{*d.holder}
 		if _, err := tx.ExecContext(ctx, deleteLock, name, d.holder.ID); err != nil {
 			return err
 		}
@@ -182,10 +182,13 @@ func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow
 	return d, nil
 }
 
-// LockInfo implements [statestore.Store].
-func (s *tableStore) LockInfo(ctx context.Context, deployment string) (*statestore.LockInfo, error) {
+// Holders implements [statestore.Store].
+func (s *tableStore) Holders(ctx context.Context, deployment string) ([]statestore.LockInfo, error) {
 	d, err := s.lookUp(ctx, deployment)
-	return d.holder, err
+	if err != nil || d.holder == nil {
+		return nil, err
+	}
+	return []statestore.LockInfo{*d.holder}, nil
 }
 
 // Locks implements [statestore.Store].

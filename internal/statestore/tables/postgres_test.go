@@ -162,7 +162,7 @@ func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 
 	leaseUntil("now() - interval '1 second'")
 	taken := storetest.MustLock(t, other, "default")
-	if from := taken.TakenFrom(); from == nil || from.ID != lock.ID() || from.Host != "elsewhere" || !from.Expired {
+	if from := storetest.Displaced(taken); from == nil || from.ID != lock.ID() || from.Host != "elsewhere" || !from.Expired {
 		t.Errorf("the lock was taken from %v, want %s", from, lock.ID())
 	}
 	if err := w.Write(t.Context(), map[string][]byte{"a": []byte("late")}); !storetest.IsError[*statestore.LockLostError](err) {
@@ -195,7 +195,7 @@ func moveElsewhere(t *testing.T, lock *tableLock) {
 func testLeaseRenewed(t *testing.T, server *postgrestest.Server) {
 	s := openStore(t, newSchema(server))
 	lock := storetest.MustLock(t, s, "default").(*tableLock)
-	first, err := s.LockInfo(t.Context(), "default")
+	first, err := storetest.Holder(t.Context(), s, "default")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +205,7 @@ func testLeaseRenewed(t *testing.T, server *postgrestest.Server) {
 	if err := lock.store.write(t.Context(), lock.renew); err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.LockInfo(t.Context(), "default")
+	second, err := storetest.Holder(t.Context(), s, "default")
 	if err != nil {
 		t.Fatal(err)
 	}

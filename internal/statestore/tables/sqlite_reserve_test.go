@@ -62,7 +62,7 @@ func TestDiskFullWithReserve(t *testing.T) {
 
 	_, err = s.Lock(t.Context(), "default", statestore.LockRequest{Reserve: true})
 	wantProblem(t, "Lock", err, statestore.ProblemFull, path)
-	if holder, err := s.LockInfo(t.Context(), "default"); err != nil || holder != nil {
+	if holder, err := storetest.Holder(t.Context(), s, "default"); err != nil || holder != nil {
 		t.Errorf("LockInfo = %v, %v; want no lock after one that was refused", holder, err)
 	}
 	if err := os.Remove(filepath.Join(directory, "filler")); err != nil {

@@ -489,7 +489,7 @@ func TestLockOfReusedProcessNumber(t *testing.T) {
 	s := openStore(t, path)
 	lock := storetest.MustLock(t, s, "default")
 	alterLock(t, path, func(i *statestore.LockInfo) { i.Identity.Start = "1" })
-	if from := storetest.MustLock(t, s, "default").TakenFrom(); from == nil || from.ID != lock.ID() {
+	if from := storetest.Displaced(storetest.MustLock(t, s, "default")); from == nil || from.ID != lock.ID() {
 		t.Errorf("taken from %+v, want lock %s", from, lock.ID())
 	}
 }

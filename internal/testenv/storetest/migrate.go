@@ -185,7 +185,7 @@ func testMigrationRefused(t *testing.T, at *Place) {
 		t.Errorf("locked: got error %v", err)
 	}
 	MustUnlock(t, lock)
-	if lock, err := from.LockInfo(t.Context(), "default"); err != nil || lock != nil {
+	if lock, err := Holder(t.Context(), from, "default"); err != nil || lock != nil {
 		t.Errorf("the state is locked by %v, error %v", lock, err)
 	}
 	Apply(t, to, map[string][]byte{"a": []byte("2")})

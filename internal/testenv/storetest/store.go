@@ -184,7 +184,7 @@ func NothingStored(t *testing.T, at *Place) {
 	if got, err := s.History(t.Context(), "default"); err != nil || len(got) != 0 {
 		t.Errorf("History = %v, %v; want none", got, err)
 	}
-	if got, err := s.LockInfo(t.Context(), "default"); err != nil || got != nil {
+	if got, err := Holder(t.Context(), s, "default"); err != nil || got != nil {
 		t.Errorf("LockInfo = %v, %v; want nil", got, err)
 	}
 	if err := s.ForceUnlock(t.Context(), "default", "x"); !IsError[*statestore.LockIDError](err) {
@@ -554,8 +554,8 @@ func testLockExclusive(t *testing.T, at *Place) {
 				t.Errorf("message does not say %q:\n%s", part, err)
 			}
 		}
-		info, err := s.LockInfo(t.Context(), "default")
-		if err != nil || info == nil || *info != locked.Holder {
+		info, err := Holder(t.Context(), s, "default")
+		if err != nil || info == nil || !cmp.Equal(*info, locked.Holder) {
 			t.Errorf("LockInfo = %+v, %v; want %+v", info, err, locked.Holder)
 		}
 	}
@@ -565,13 +565,13 @@ func testLockExclusive(t *testing.T, at *Place) {
 		t.Errorf("second Unlock: error %v, want a LockLostError", err)
 	}
 	again := MustLock(t, s, "default")
-	if again.TakenFrom() != nil || again.ID() == lock.ID() {
-		t.Errorf("lock after unlock: taken from %v, ID %s", again.TakenFrom(), again.ID())
+	if Displaced(again) != nil || again.ID() == lock.ID() {
+		t.Errorf("lock after unlock: taken from %v, ID %s", Displaced(again), again.ID())
 	}
 	if err := lock.Unlock(t.Context()); !IsError[*statestore.LockLostError](err) {
 		t.Errorf("Unlock of another's lock: error %v, want a LockLostError", err)
 	}
-	if info, err := s.LockInfo(t.Context(), "default"); err != nil || info == nil || info.Epoch != 2 {
+	if info, err := Holder(t.Context(), s, "default"); err != nil || info == nil || info.Epoch != 2 {
 		t.Errorf("LockInfo = %+v, %v; want epoch 2", info, err)
 	}
 }
@@ -672,7 +672,7 @@ func testLockKilled(t *testing.T, at *Place) {
 	c.Kill(t)
 
 	lock := MustLock(t, s, "default")
-	if from := lock.TakenFrom(); from == nil || from.ID != id || from.PID != c.Cmd.Process.Pid {
+	if from := Displaced(lock); from == nil || from.ID != id || from.PID != c.Cmd.Process.Pid {
 		t.Errorf("taken from %+v, want lock %s of process %d", from, id, c.Cmd.Process.Pid)
 	}
 	if _, err := s.Lock(t.Context(), "default", statestore.LockRequest{}); !IsError[*statestore.LockedError](err) {
@@ -857,7 +857,7 @@ func testKilledWriter(t *testing.T, at *Place) {
 			}
 		}
 		if statestore.CurrentProcess().Scope == "" {
-			info, err := fresh.LockInfo(t.Context(), "default")
+			info, err := Holder(t.Context(), fresh, "default")
 			if err != nil {
 				t.Fatal(err)
 			}
