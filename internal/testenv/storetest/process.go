@@ -27,6 +27,9 @@ var childRoles = map[string]ChildRole{
 	"hold":    childHold,
 	"contend": childContend,
 	"write":   childWrite,
+
+	"parts":      childParts,
+	"interleave": childInterleave,
 }
 
 // ChildRole is an activity in another process, on the store at a location.
