@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -30,18 +30,16 @@ const (
 	// interleavingsVariable says how many operations are tried in place of the usual number.
 	interleavingsVariable = "CAIRN_INTERLEAVINGS"
 
-	usualInterleavings = 200
+	usualInterleavings = 200 // for which slow stores have time, too
 	roundOperations    = 40
 	roundStores        = 4
+	placeRounds        = 5 // in one place: with the number of serials, a check of all takes longer
 )
-
-// testInterleavings is [Interleavings] of a number that slow stores have time for.
-func testInterleavings(t *testing.T, at *Place) { Interleavings(t, at, usualInterleavings) }
 
 // Interleavings runs a number of operations with locks of random parts, several at a time, each of
 // which reads what it has locked and writes records made from that. The outcome is as if they had
 // run one after the other: only then does every record have the content that it should.
-func Interleavings(t *testing.T, at *Place, number int) {
+func Interleavings(t *testing.T, open Opener, newLocation func(*testing.T) string, number int) {
 	if text := os.Getenv(interleavingsVariable); text != "" {
 		var err error
 		if number, err = strconv.Atoi(text); err != nil {
@@ -49,17 +47,34 @@ func Interleavings(t *testing.T, at *Place, number int) {
 		}
 	}
 	seed := testenv.Seed(t)
+	for i := 0; i < number && !t.Failed(); i += placeRounds * roundOperations {
+		at := NewPlace(newLocation(t), open)
+		for j := i; j < min(number, i+placeRounds*roundOperations); j += roundOperations {
+			interleaveRound(t, at, seed+uint64(j)) //nolint:gosec // never negative
+		}
+		if err := at.store(t).Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// interleaveRound runs a round of operations of several stores, and checks the outcome.
+func interleaveRound(t *testing.T, at *Place, seed uint64) {
+	t.Helper()
 	stores := make([]statestore.Store, roundStores)
 	for i := range stores {
-		stores[i] = at.store(t)
+		var err error
+		if stores[i], err = at.open(at.location); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for i := 0; i*roundOperations < number && !t.Failed(); i++ {
-		r := &round{deployment: fmt.Sprintf("round-%d", i), seed: seed + uint64(i)} //nolint:gosec // never negative
-		runRound(t, r, stores)
-		r.check(t, stores[0])
-	}
-	if err := stores[0].Check(t.Context()); err != nil {
-		t.Error(err)
+	r := &round{deployment: fmt.Sprint("round-", seed), seed: seed}
+	runRound(t, r, stores)
+	r.check(t, stores[0])
+	for _, s := range stores {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -134,8 +149,12 @@ type round struct {
 		sync.Mutex
 		ended []ended        // in the order of the ends of their locks
 		held  map[string]int // by leaf: the number of holders that read it, or -1 for one that changes it
+		free  chan struct{}  // is closed when a lock was given back; nil if nobody waits
 	}
 }
+
+// lockPause is how long an operation waits at most for a lock that another process may give back.
+const lockPause = 5 * time.Millisecond
 
 // ended is an operation whose lock is about to be given back.
 type ended struct {
@@ -244,17 +263,42 @@ func (r *round) run(ctx context.Context, s statestore.Store, number int) error {
 		return fmt.Errorf("holder number %d, %w", i, errors.Join(err, lock.Unlock(ctx)))
 	}
 	r.leave(o, ended{number, holders[i].Epoch})
+	defer r.freed()
 	return lock.Unlock(ctx)
+}
+
+// wait returns a channel that is closed when a lock was given back.
+func (r *round) wait() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.free == nil {
+		r.mu.free = make(chan struct{})
+	}
+	return r.mu.free
+}
+
+// freed wakes those who wait.
+func (r *round) freed() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.mu.free != nil {
+		close(r.mu.free)
+		r.mu.free = nil
+	}
 }
 
 // lock waits for a lock of the parts.
 func (r *round) lock(ctx context.Context, s statestore.Store, o *operation) (statestore.Lock, error) {
 	for {
+		free := r.wait()
 		lock, err := s.Lock(ctx, r.deployment, statestore.LockRequest{Operation: o.name, Parts: o.parts})
 		if err == nil || !IsError[*statestore.LockedError](err) {
 			return lock, err
 		}
-		runtime.Gosched()
+		select {
+		case <-free:
+		case <-time.After(lockPause):
+		}
 	}
 }
 

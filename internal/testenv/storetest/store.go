@@ -53,17 +53,19 @@ func Run(t *testing.T, open Opener, newLocation func(*testing.T) string) {
 		"overtaken writer of parts":              testPartsOvertaken,
 		"writer of parts outlived by its rights": testPartsStale,
 		"concurrent writes to parts":             testPartsConcurrentWrites,
-		"interleaved operations":                 testInterleavings,
-		"interleaved operations of processes":    testInterleavedProcesses,
-		"concurrent writes":                      testConcurrentWrites,
-		"interrupt does not stop a write":        testInterrupt,
-		"killed in the middle of writes":         testKilledWriter,
-		"rolled back by changes":                 testChanges,
-		"closed":                                 testClosed,
-		"secret of a deployment":                 testSecret,
-		"migration there and back":               testMigration,
-		"migration that is interrupted":          testMigrationInterrupted,
-		"migration to another state":             testMigrationRefused,
+		"interleaved operations": func(t *testing.T, at *Place) {
+			Interleavings(t, at.open, newLocation, usualInterleavings)
+		},
+		"interleaved operations of processes": testInterleavedProcesses,
+		"concurrent writes":                   testConcurrentWrites,
+		"interrupt does not stop a write":     testInterrupt,
+		"killed in the middle of writes":      testKilledWriter,
+		"rolled back by changes":              testChanges,
+		"closed":                              testClosed,
+		"secret of a deployment":              testSecret,
+		"migration there and back":            testMigration,
+		"migration that is interrupted":       testMigrationInterrupted,
+		"migration to another state":          testMigrationRefused,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, NewPlace(newLocation(t), open)) })
