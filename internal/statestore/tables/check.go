@@ -37,7 +37,7 @@ func (s *tableStore) checkAll(ctx context.Context, tx *transaction) error {
 		}
 	}
 	var what, whose string
-	err = tx.QueryRowContext(ctx, selectOrphans).Scan(&what, &whose)
+	err = tx.QueryRowContext(ctx, tx.query(selectOrphans)).Scan(&what, &whose)
 	switch {
 	case err == nil:
 		return s.corrupt(fmt.Sprintf("it has %s of a deployment %q, which is missing", what, whose), nil)

@@ -38,7 +38,7 @@ type damageTruth struct {
 	Now     map[string]*statestore.Snapshot // by deployment
 	First   map[string]*statestore.Snapshot // serial 1
 	History map[string][]statestore.Version
-	Lock    map[string]*statestore.LockInfo
+	Locks   map[string][]statestore.LockInfo
 	Secret  map[string][]byte
 }
 
@@ -51,7 +51,7 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 		map[string]*statestore.Snapshot{},
 		map[string]*statestore.Snapshot{},
 		map[string][]statestore.Version{},
-		map[string]*statestore.LockInfo{},
+		map[string][]statestore.LockInfo{},
 		map[string][]byte{},
 	}
 	s, err := Open(path, nil, statestore.Options{})
@@ -81,11 +81,11 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 		} else {
 			truth.History[name] = history
 		}
-		lock, err := storetest.Holder(t.Context(), s, name)
+		holders, err := s.Holders(t.Context(), name)
 		if err != nil {
-			errs = append(errs, fmt.Errorf("LockInfo(%s): %w", name, err))
+			errs = append(errs, fmt.Errorf("Holders(%s): %w", name, err))
 		} else {
-			truth.Lock[name] = lock
+			truth.Locks[name] = holders
 		}
 		secret, err := s.Secret(t.Context(), name)
 		if err != nil {
@@ -112,8 +112,8 @@ func (have damageTruth) differs(want damageTruth) string {
 	for name, got := range have.History {
 		fmt.Fprint(&b, differing("History("+name+")", got, want.History[name]))
 	}
-	for name, got := range have.Lock {
-		fmt.Fprint(&b, differing("LockInfo("+name+")", got, want.Lock[name]))
+	for name, got := range have.Locks {
+		fmt.Fprint(&b, differing("Holders("+name+")", got, want.Locks[name]))
 	}
 	for name, got := range have.Secret {
 		fmt.Fprint(&b, differing("Secret("+name+")", got, want.Secret[name]))
@@ -215,9 +215,13 @@ func damageSubjects(t *testing.T) []*damageSubject {
 
 	// The remains of a killed process are the files in the middle of its life.
 	s = newSQLiteStore(path)
-	lock, err = s.Lock(t.Context(), "second", statestore.LockRequest{Operation: "test"})
-	if err != nil {
-		t.Fatal(err)
+	for _, part := range []string{"another", "new"} {
+		lock, err = s.Lock(t.Context(), "second", statestore.LockRequest{
+			Operation: "test", Parts: []statestore.Part{{Path: []string{part}, Exclusive: true}, {Path: []string{"other"}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	w := storetest.MustBegin(t, lock, storetest.MustRead(t, s, "second").Base())
 	for i := range 20 {
@@ -301,7 +305,7 @@ func checkWriteAfterDamage(t *testing.T, path, what string, truth damageTruth) {
 	now := have.Now["second"]
 	delete(have.Now, "second")
 	delete(have.History, "second")
-	delete(have.Lock, "second")
+	delete(have.Locks, "second")
 	if truth.First["second"] == nil {
 		delete(have.First, "second")
 	}
@@ -327,9 +331,11 @@ func writeAfterDamage(t *testing.T, path string) (written bool, err error) {
 		return false, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	if holder, err := storetest.Holder(t.Context(), s, "second"); err != nil {
+	holders, err := s.Holders(t.Context(), "second")
+	if err != nil {
 		return false, err
-	} else if holder != nil {
+	}
+	for _, holder := range holders {
 		if err := s.ForceUnlock(t.Context(), "second", holder.ID); err != nil {
 			return false, err
 		}

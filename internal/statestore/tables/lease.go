@@ -38,6 +38,6 @@ func (l *tableLock) extend(ctx context.Context, tx *transaction, now time.Time) 
 		return now, nil
 	}
 	until := now.Add(statestore.LeaseTime)
-	_, err := tx.ExecContext(ctx, leaseLock, l.info.Deployment, l.info.ID, until.UnixMicro())
+	_, err := tx.ExecContext(ctx, leaseHolder, l.info.Deployment, l.info.ID, until.UnixMicro())
 	return until, err
 }

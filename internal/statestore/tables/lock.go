@@ -5,7 +5,6 @@ package tables
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -20,6 +19,8 @@ type tableLock struct {
 	takenFrom []statestore.LockInfo
 	reserve   *reserve          // nil if none was asked for
 	lease     *statestore.Lease // nil if it has none
+
+	writer *tableWriter // that was begun last; guarded by the store's turn
 }
 
 var _ statestore.Lock = (*tableLock)(nil)
@@ -45,11 +46,15 @@ func (s *tableStore) Lock(ctx context.Context, deployment string, request states
 		return nil, err
 	}
 	lock := &tableLock{store: s, info: statestore.NewLockInfo(deployment, request)}
+	// As others read them: bytes that are no UTF-8 are all the same there.
+	var err error
+	if lock.info.Parts, err = decodeParts(encodeParts(request.Parts)); err != nil {
+		return nil, err
+	}
 	if err := s.write(ctx, lock.acquire); err != nil {
 		return nil, err
 	}
-	var err error
-	if lock.reserve, err = s.reserve(deployment, request.Reserve); err != nil {
+	if lock.reserve, err = s.reserve(ctx, lock.info.ID, request.Reserve); err != nil {
 		return nil, errors.Join(err, lock.Unlock(ctx))
 	}
 	lock.keepLease(ctx)
@@ -77,18 +82,19 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 	if err != nil {
 		return err
 	}
+	if d != nil && tx.again {
+		if mine := d.holder(l.info.ID); mine != nil {
+			l.info = *mine
+			return nil
+		}
+	}
 	now, err := l.store.clock(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if d != nil && d.holder != nil {
-		if tx.again && d.holder.ID == l.info.ID {
-			l.info = *d.holder
-			return nil
-		}
-		if err := d.holder.Displace(statestore.Whole, l.store.location(), now); err != nil {
-			return err
-		}
+	taken, err := l.displace(d, now)
+	if err != nil {
+		return err
 	}
 	if d == nil || d.base.Serial == 0 {
 		err = l.store.checkOnce(ctx, tx)
@@ -104,28 +110,47 @@ func (l *tableLock) acquire(ctx context.Context, tx *transaction) error {
 			return err
 		}
 	}
-	if d.holder != nil {
-		l.takenFrom = []statestore.LockInfo{*d.holder}
-		if _, err := tx.ExecContext(ctx, deleteLock, name, d.holder.ID); err != nil {
+	for _, holder := range taken {
+		if err := d.remove(ctx, tx, holder.ID); err != nil {
 			return err
 		}
 	}
+	l.takenFrom = taken
 	d.epoch++
 	if _, err := tx.ExecContext(ctx, updateEpoch, name, d.epoch); err != nil {
 		return err
 	}
 	l.info.Epoch = d.epoch
 	i := l.info
-	_, err = tx.ExecContext(ctx, insertLock, name, i.ID, i.Epoch, i.Operation, i.Owner, i.Host,
+	_, err = tx.ExecContext(ctx, insertHolder, name, i.ID, i.Epoch, encodeParts(i.Parts), i.Operation, i.Owner, i.Host,
 		i.PID, i.Identity.Scope, i.Identity.Start, i.Started.UnixMicro())
 	if err != nil {
 		return err
 	}
-	d.holder = &i
+	d.holders = append(d.holders, i)
 	if l.info.Until, err = l.extend(ctx, tx, now); err != nil {
 		return err
 	}
 	return sealDeployment(ctx, tx, d)
+}
+
+// displace returns the holders that are in the way of the lock, and fails unless all of them may be
+// removed. The deployment is nil if it is not there yet.
+func (l *tableLock) displace(d *deploymentRow, now time.Time) (taken []statestore.LockInfo, err error) {
+	if d == nil {
+		return nil, nil
+	}
+	for _, holder := range d.holders {
+		part, conflicts := l.info.Conflict(&holder)
+		if !conflicts {
+			continue
+		}
+		if err := holder.Displace(part, l.store.location(), now); err != nil {
+			return nil, err
+		}
+		taken = append(taken, holder)
+	}
+	return taken, nil
 }
 
 // Unlock implements [statestore.Lock].
@@ -140,25 +165,31 @@ func (l *tableLock) Unlock(ctx context.Context) error {
 			}
 			return err
 		}
-		return removeLock(ctx, tx, d)
+		return removeLock(ctx, tx, d, l.info.ID)
 	})
 	return errors.Join(passErr, err, l.reserve.release())
 }
 
-// removeLock deletes the lock of a deployment, which is there.
-func removeLock(ctx context.Context, tx *transaction, d *deploymentRow) error {
-	if _, err := tx.ExecContext(ctx, deleteLock, d.name, d.holder.ID); err != nil {
+// removeLock deletes a lock of a deployment, which is there.
+func removeLock(ctx context.Context, tx *transaction, d *deploymentRow, id string) error {
+	if err := d.remove(ctx, tx, id); err != nil {
 		return err
 	}
-	d.holder = nil
 	return sealDeployment(ctx, tx, d)
 }
 
+// remove deletes a holder. The caller seals the deployment.
+func (d *deploymentRow) remove(ctx context.Context, tx *transaction, id string) error {
+	d.holders = slices.DeleteFunc(d.holders, func(i statestore.LockInfo) bool { return i.ID == id })
+	_, err := tx.ExecContext(ctx, deleteHolder, d.name, id)
+	return err
+}
+
 // touch notes that the holder of a lock has written.
-func touch(ctx context.Context, tx *transaction, d *deploymentRow) error {
+func (l *tableLock) touch(ctx context.Context, tx *transaction, d *deploymentRow) error {
 	now := time.Now().UnixMicro()
-	d.holder.Seen = time.UnixMicro(now).UTC()
-	if _, err := tx.ExecContext(ctx, touchLock, d.name, d.holder.ID, now); err != nil {
+	d.holder(l.info.ID).Seen = time.UnixMicro(now).UTC()
+	if _, err := tx.ExecContext(ctx, touchHolder, d.name, l.info.ID, now); err != nil {
 		return err
 	}
 	return sealDeployment(ctx, tx, d)
@@ -175,8 +206,8 @@ func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow
 	switch {
 	case d == nil:
 		return nil, lost
-	case d.holder == nil || d.holder.ID != l.info.ID:
-		lost.Now = d.holder
+	case d.holder(l.info.ID) == nil:
+		lost.Now = d.inTheWay(&l.info)
 		return nil, lost
 	}
 	return d, nil
@@ -185,10 +216,7 @@ func (l *tableLock) verify(ctx context.Context, tx *transaction) (*deploymentRow
 // Holders implements [statestore.Store].
 func (s *tableStore) Holders(ctx context.Context, deployment string) ([]statestore.LockInfo, error) {
 	d, err := s.lookUp(ctx, deployment)
-	if err != nil || d.holder == nil {
-		return nil, err
-	}
-	return []statestore.LockInfo{*d.holder}, nil
+	return d.holders, err
 }
 
 // Locks implements [statestore.Store].
@@ -196,7 +224,7 @@ func (s *tableStore) Locks(ctx context.Context) ([]statestore.LockInfo, error) {
 	var locks []statestore.LockInfo
 	err := s.read(ctx, func(tx *transaction) error {
 		locks = nil
-		names, err := readTexts(ctx, tx, selectLocked)
+		names, err := readTexts(ctx, tx, tx.query(selectLocked))
 		if err != nil {
 			return err
 		}
@@ -206,9 +234,7 @@ func (s *tableStore) Locks(ctx context.Context) ([]statestore.LockInfo, error) {
 			if err != nil {
 				return err
 			}
-			if d.holder != nil {
-				locks = append(locks, *d.holder)
-			}
+			locks = append(locks, d.holders...)
 		}
 		return nil
 	})
@@ -233,34 +259,15 @@ func (s *tableStore) ForceUnlock(ctx context.Context, deployment, lockID string)
 		if err != nil {
 			return err
 		}
-		if d.holder == nil || d.holder.ID != lockID {
+		if d.holder(lockID) == nil {
 			if tx.again {
 				return nil
 			}
-			notThere.Now = d.holder
+			if len(d.holders) > 0 {
+				notThere.Now = &d.holders[0]
+			}
 			return notThere
 		}
-		return removeLock(ctx, tx, d)
+		return removeLock(ctx, tx, d, lockID)
 	})
-}
-
-// readLock returns the holder of a deployment's lock, nil if there is none.
-func readLock(ctx context.Context, tx *transaction, deployment string) (*statestore.LockInfo, error) {
-	i := &statestore.LockInfo{Deployment: deployment}
-	var started, seen int64
-	var until sql.NullInt64
-	err := tx.QueryRowContext(ctx, selectLock, deployment).Scan(&i.ID, &i.Epoch, &i.Operation, &i.Owner, &i.Host,
-		&i.PID, &i.Identity.Scope, &i.Identity.Start, &started, &seen, &until)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // nobody is an answer
-	}
-	if err != nil {
-		return nil, err
-	}
-	i.Identity.PID = i.PID
-	i.Started, i.Seen = time.UnixMicro(started).UTC(), time.UnixMicro(seen).UTC()
-	if until.Valid {
-		i.Until = time.UnixMicro(until.Int64).UTC()
-	}
-	return i, nil
 }

@@ -21,13 +21,13 @@ func (l *tableLock) Import(ctx context.Context, lineage string, version statesto
 	if before.Serial == 0 {
 		before.Lineage = ""
 	}
-	w := &tableWriter{lock: l, base: statestore.Base{Lineage: lineage, Serial: version.Serial}}
+	w, next := &tableWriter{lock: l}, statestore.Base{Lineage: lineage, Serial: version.Serial}
 	return l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if tx.again && d.base == w.base {
+		if tx.again && d.base == next {
 			return nil
 		}
 		if d.base != before {
@@ -35,7 +35,7 @@ func (l *tableLock) Import(ctx context.Context, lineage string, version statesto
 		}
 		v := &versionRow{Version: version}
 		v.Changed, v.Total, v.Finished = 0, 0, time.Time{}
-		if err := w.open(ctx, tx, d, v, changes); err != nil {
+		if err := w.open(ctx, tx, d, v, next, changes); err != nil {
 			return err
 		}
 		if v.Total != version.Total {
@@ -56,7 +56,7 @@ func (l *tableLock) Import(ctx context.Context, lineage string, version statesto
 		if err := sealVersion(ctx, tx, d, v); err != nil {
 			return err
 		}
-		return touch(ctx, tx, d)
+		return l.touch(ctx, tx, d)
 	})
 }
 

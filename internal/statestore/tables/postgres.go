@@ -167,17 +167,25 @@ func (s *postgresStore) read(ctx context.Context, fn func(*transaction) error) e
 		return statestore.ErrClosed
 	}
 	begin := s.beginning("ISOLATION LEVEL REPEATABLE READ, READ ONLY") + `; ` + selectSchema
-	return s.patiently(ctx, func(bool) (bool, error) {
+	attempt := func() (version int64, err error) {
 		begun := false
-		_, err := s.within(ctx, s.server.reading, begin, func(tx *postgresTransaction) error {
+		_, err = s.within(ctx, s.server.reading, begin, func(tx *postgresTransaction) error {
 			begun = true
-			if err := s.checkVersion(ctx, tx); err != nil {
+			if version, err = s.checkVersion(ctx, tx); err != nil {
 				return err
 			}
-			return fn(&transaction{executor: tx, version: schemaVersion})
+			return fn(&transaction{executor: tx, version: version})
 		})
 		if !begun && isMissingTable(err) {
-			return false, s.checkEmpty(ctx)
+			return schemaVersion, s.checkEmpty(ctx)
+		}
+		return version, err
+	}
+	return s.patiently(ctx, func(bool) (bool, error) {
+		version, err := attempt()
+		if version < schemaVersion && isMissingTable(err) {
+			// A table that is dropped by an upgrade is missing at once, for transactions that were begun before as well.
+			_, err = attempt()
 		}
 		return false, err
 	})
@@ -199,21 +207,25 @@ func (s *postgresStore) checkEmpty(ctx context.Context) error {
 	return s.corrupt("its table cairn_schema is missing", nil)
 }
 
-// checkVersion fails unless it is that of the format.
-func (s *postgresStore) checkVersion(ctx context.Context, tx *postgresTransaction) error {
+// checkVersion returns the version of the format, and fails if it is none that can be read.
+func (s *postgresStore) checkVersion(ctx context.Context, tx *postgresTransaction) (int64, error) {
 	found := tx.found
 	switch version, err := strconv.ParseInt(found, 10, 64); {
-	case version == movedVersion:
-		return s.moved(ctx, tx)
+	case isMoved(version):
+		return 0, s.moved(ctx, tx)
 	case found == "":
-		return s.corrupt("the version of its format is missing", nil)
-	case err != nil || version < schemaVersion: // which no cairn has made in PostgreSQL
-		return s.corrupt("its format has the impossible version "+found, nil)
+		return 0, s.corrupt("the version of its format is missing", nil)
+	case err != nil || version < firstPostgresVersion:
+		return 0, s.corrupt("its format has the impossible version "+found, nil)
 	case version > schemaVersion:
-		return s.fault(statestore.ProblemNewer, newerFormat(version), "use a newer cairn", nil)
+		return 0, s.fault(statestore.ProblemNewer, newerFormat(version), "use a newer cairn", nil)
+	default:
+		return version, nil
 	}
-	return nil
 }
+
+// firstPostgresVersion is the first version of the format in which a cairn made tables here.
+const firstPostgresVersion = 3
 
 // write implements [database].
 func (s *postgresStore) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
@@ -228,25 +240,44 @@ func (s *postgresStore) writeInTurn(ctx context.Context, fn func(context.Context
 		return statestore.ErrClosed
 	}
 	ctx = context.WithoutCancel(ctx)
-	// Who changes the version waits for this transaction, and then it is seen by all others.
-	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + durably + `; ` + selectSchema + ` FOR SHARE`
 	return s.patiently(ctx, func(again bool) (bool, error) {
-		begun := false
-		maybeCommitted, err := s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
-			begun = true
-			if err := s.checkVersion(ctx, tx); err != nil {
-				return err
+		maybeCommitted, err := s.writeOnce(ctx, again, fn)
+		if errors.Is(err, errFormerTables) {
+			if err := s.upgrade(ctx); err != nil {
+				return false, err
 			}
-			tx.writes = true
-			// No two transactions have found the same version.
-			found := fileVersion{others: s.server.transactions.Add(1)}
-			return fn(ctx, &transaction{executor: tx, version: schemaVersion, found: found, again: again})
-		})
-		if !begun && isMissingTable(err) {
-			err = s.fault(statestore.ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
+			maybeCommitted, err = s.writeOnce(ctx, again, fn)
 		}
 		return maybeCommitted, err
 	})
+}
+
+// writeOnce runs a function in a transaction. It returns errFormerTables, without having called it,
+// where the tables have to be upgraded before.
+func (s *postgresStore) writeOnce(
+	ctx context.Context, again bool, fn func(context.Context, *transaction) error,
+) (maybeCommitted bool, err error) {
+	// Who changes the version waits for this transaction, and then it is seen by all others.
+	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + durably + `; ` + selectSchema + ` FOR SHARE`
+	begun := false
+	maybeCommitted, err = s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
+		begun = true
+		version, err := s.checkVersion(ctx, tx)
+		switch {
+		case err != nil:
+			return err
+		case version < schemaVersion:
+			return errFormerTables
+		}
+		tx.writes = true
+		// No two transactions have found the same version.
+		found := fileVersion{others: s.server.transactions.Add(1)}
+		return fn(ctx, &transaction{executor: tx, version: version, found: found, again: again})
+	})
+	if !begun && isMissingTable(err) {
+		err = s.fault(statestore.ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
+	}
+	return maybeCommitted, err
 }
 
 // durably has a commit wait for the disk where the server is set up not to (rule S1). Other
@@ -291,6 +322,6 @@ func (s *postgresStore) checkOnce(ctx context.Context, tx *transaction) error {
 }
 
 // reserve implements [database]. The space of the server is its own business.
-func (s *postgresStore) reserve(string, bool) (*reserve, error) {
+func (s *postgresStore) reserve(context.Context, string, bool) (*reserve, error) {
 	return nil, nil //nolint:nilnil // keeps none
 }

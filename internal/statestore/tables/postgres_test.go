@@ -17,6 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testenv/postgrestest"
@@ -39,6 +42,8 @@ func TestPostgres(t *testing.T) {
 		"end of a lease":                      testLeaseEnds,
 		"renewal of a lease":                  testLeaseRenewed,
 		"connections that are cut":            testCutConnections,
+		"tables of a former version":          testPostgresFormer,
+		"writers of parts that are cut":       testCutWriters,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, server) })
 	}
@@ -116,7 +121,7 @@ func testPostgresDamage(t *testing.T, server *postgrestest.Server) {
 		"table of format missing":  {`DROP TABLE cairn_schema`, statestore.ProblemCorrupt},
 		"format missing":           {`DELETE FROM cairn_schema`, statestore.ProblemCorrupt},
 		"impossible format":        {`UPDATE cairn_schema SET version = 0`, statestore.ProblemCorrupt},
-		"newer format":             {`UPDATE cairn_schema SET version = 5`, statestore.ProblemNewer},
+		"newer format":             {`UPDATE cairn_schema SET version = 7`, statestore.ProblemNewer},
 	} {
 		t.Run(name, func(t *testing.T) {
 			location := newSchema(server)
@@ -150,7 +155,7 @@ func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 	moveElsewhere(t, lock)
 	leaseUntil := func(when string) {
 		server.InStates(t, "SET search_path TO "+schema+"; "+
-			"UPDATE cairn_lock SET lease_until = (extract(epoch FROM "+when+") * 1000000)::BIGINT")
+			"UPDATE cairn_holder SET lease_until = (extract(epoch FROM "+when+") * 1000000)::BIGINT")
 	}
 
 	leaseUntil("now() + interval '1 minute'")
@@ -182,13 +187,141 @@ func moveElsewhere(t *testing.T, lock *tableLock) {
 		if err != nil {
 			return err
 		}
-		d.holder.Identity.Scope, d.holder.Host = "another machine", "elsewhere"
-		_, err = tx.ExecContext(ctx, `UPDATE cairn_lock SET process_scope = $2, host = $3 WHERE deployment = $1`,
-			d.name, d.holder.Identity.Scope, d.holder.Host)
+		holder := d.holder(lock.ID())
+		holder.Identity.Scope, holder.Host = "another machine", "elsewhere"
+		_, err = tx.ExecContext(ctx, `UPDATE cairn_holder SET process_scope = $2, host = $3 WHERE id = $1`,
+			holder.ID, holder.Identity.Scope, holder.Host)
 		return errors.Join(err, sealDeployment(ctx, tx, d))
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// Tables of version 3 are read as they are, and brought into the present format by whoever writes
+// first.
+func testPostgresFormer(t *testing.T, server *postgrestest.Server) {
+	location := newSchema(server)
+	s := openStore(t, location)
+	storetest.Apply(t, s, map[string][]byte{"a": []byte("1")})
+	lock := storetest.MustLock(t, s, "default").(*tableLock)
+	want, err := s.Holders(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = lock.store.write(t.Context(), func(ctx context.Context, tx *transaction) error {
+		d, err := lock.verify(ctx, tx)
+		if err != nil {
+			return err
+		}
+		tx.version = 3
+		err = sealDeployment(ctx, tx, d)
+		for _, statement := range formerLocks() {
+			_, execErr := tx.ExecContext(ctx, statement)
+			err = errors.Join(err, execErr, tx.settle(ctx))
+		}
+		_, execErr := tx.ExecContext(ctx, updateSchema, 3)
+		return errors.Join(err, execErr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantSame := func() {
+		t.Helper()
+		s := openStore(t, location)
+		storetest.WantRecords(t, storetest.MustRead(t, s, "default"), map[string]string{"a": "1"})
+		holders, err := s.Holders(t.Context(), "default")
+		if diff := cmp.Diff(want, holders, cmpopts.IgnoreFields(statestore.LockInfo{}, "Until")); err != nil || diff != "" {
+			t.Errorf("Holders: error %v (-want +got):\n%s", err, diff)
+		}
+		if err := s.Check(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	wantSame()
+	var all sync.WaitGroup
+	for i := range 4 { // at the same time
+		s := openStore(t, location)
+		all.Go(func() {
+			lock, err := s.Lock(t.Context(), fmt.Sprint("another-", i), statestore.LockRequest{})
+			if err == nil {
+				err = lock.Unlock(t.Context())
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() {
+			for range 10 {
+				if _, err := s.Holders(t.Context(), "default"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	testenv.Within(t, "all have locked", all.Wait)
+	wantSame()
+	storetest.MustUnlock(t, lock)
+}
+
+// Two writers of parts go on in serials of their own, each of which is opened once and ended,
+// although connections are cut between commits and their answers.
+func testCutWriters(t *testing.T, server *postgrestest.Server) {
+	proxy := startCuttingProxy(t, server.Address())
+	location := newSchema(server)
+	_, schema, err := cutSchema(location)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, other := openStore(t, server.Through(proxy.address, schema)), openStore(t, location)
+	begin := func(s statestore.Store, name string) (statestore.Lock, statestore.Writer) {
+		t.Helper()
+		lock, err := s.Lock(t.Context(), "default", statestore.LockRequest{
+			Operation: name, Parts: []statestore.Part{{Path: []string{name}, Exclusive: true}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := lock.Begin(t.Context(), storetest.MustRead(t, s, "default").Base(), name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lock, w
+	}
+	cutLock, cut := begin(s, "cut")
+	otherLock, uncutWriter := begin(other, "uncut")
+	want := map[string]string{}
+	const number = 100
+	for i := range number {
+		key := fmt.Sprint("cut-", i)
+		want[key], want["uncut"] = "x", fmt.Sprint(i)
+		proxy.cutAfter.Store(int64(i * 37 % 4000)) // bytes of answers: of one write, or of several
+		storetest.MustWrite(t, cut, map[string][]byte{key: []byte("x")})
+		storetest.MustWrite(t, uncutWriter, map[string][]byte{"uncut": fmt.Append(nil, i)})
+	}
+	proxy.cutAfter.Store(uncut)
+	for _, end := range []error{
+		cut.Commit(t.Context()), uncutWriter.Commit(t.Context()), cutLock.Unlock(t.Context()), otherLock.Unlock(t.Context()),
+	} {
+		if end != nil {
+			t.Error(end)
+		}
+	}
+	storetest.WantRecords(t, storetest.MustRead(t, other, "default"), want)
+	history, err := other.History(t.Context(), "default")
+	if err != nil || len(history) != 2*number+2 {
+		t.Errorf("%d writes in turns have opened %d serials, error %v; want one each, and those of the two that have begun", 2*number, len(history), err)
+	}
+	for i, v := range history {
+		if v.Unfinished() {
+			t.Errorf("serial %d of %d is unfinished", i+1, len(history))
+		}
+	}
+	if err := other.Check(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if proxy.cuts.Load() < 20 {
+		t.Errorf("only %d connections were cut", proxy.cuts.Load())
 	}
 }
 

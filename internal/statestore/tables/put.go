@@ -37,7 +37,7 @@ type newest struct {
 	same     bool // as the new value
 }
 
-// put stores changes in the serial that w writes, and counts them in v.
+// put stores changes in the serial v, and counts them there.
 func (w *tableWriter) put(ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, changes map[string][]byte) error {
 	store := w.lock.store
 	keys := slices.Sorted(maps.Keys(changes))
@@ -51,7 +51,7 @@ func (w *tableWriter) put(ctx context.Context, tx *transaction, d *deploymentRow
 			return err
 		}
 	}
-	if err := store.changeRows(ctx, tx, d.name, w.base.Serial, &rows); err != nil {
+	if err := store.changeRows(ctx, tx, d.name, v.Serial, &rows); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
@@ -65,7 +65,7 @@ func (w *tableWriter) put(ctx context.Context, tx *transaction, d *deploymentRow
 func (w *tableWriter) change(
 	ctx context.Context, tx *transaction, v *versionRow, rows *rowChanges, key string, value []byte, old *newest,
 ) error {
-	serial := w.base.Serial
+	serial := v.Serial
 	r := &record{deployment: w.lock.info.Deployment, key: []byte(key), validFrom: serial, value: value}
 	r.stored = r.checksum()
 
@@ -97,7 +97,7 @@ func (w *tableWriter) change(
 
 	// Of this very serial only the last state is kept, so that the row is removed and not ended.
 	case value == nil:
-		ended, err := w.endedHere(ctx, tx, r.key)
+		ended, err := w.endedHere(ctx, tx, r)
 		if err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ func (w *tableWriter) change(
 
 // endedHere returns 1 if the serial being written has ended an older value of
 // the record, and so has counted it as changed already, else 0.
-func (w *tableWriter) endedHere(ctx context.Context, tx *transaction, key []byte) (n int64, err error) {
-	err = tx.QueryRowContext(ctx, countEnded, w.lock.info.Deployment, key, w.base.Serial).Scan(&n)
+func (w *tableWriter) endedHere(ctx context.Context, tx *transaction, r *record) (n int64, err error) {
+	err = tx.QueryRowContext(ctx, countEnded, r.deployment, r.key, r.validFrom).Scan(&n)
 	return n, err
 }
 

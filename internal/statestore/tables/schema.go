@@ -6,13 +6,20 @@ package tables
 import "fmt"
 
 // schemaVersion is the version of the tables below, stored in cairn_schema. Version 1 has no seals.
-// In version 2 those of deployments do not cover their secrets, whose table may be missing. The
-// first lock adds the missing parts.
-const schemaVersion = 3
+// In version 2 those of deployments do not cover their secrets, whose table may be missing. Up to
+// version 3 a deployment has one lock, in the table cairn_lock. The first lock brings tables of a
+// former version into the present one.
+const schemaVersion = 5
 
-// movedVersion is the version of tables whose states have been moved. They have one more,
-// cairn_moved, and nothing but its row is read.
-const movedVersion = 4
+// The versions of tables whose states have been moved. They have one more, cairn_moved, and nothing
+// but its row is read, whatever the format of the others.
+const (
+	formerMovedVersion = 4
+	movedVersion       = 6
+)
+
+// isMoved reports whether the states in tables of a version have been moved.
+func isMoved(version int64) bool { return version == formerMovedVersion || version == movedVersion }
 
 // newerFormat is the detail of [statestore.ProblemNewer].
 func newerFormat(version int64) string {
@@ -25,6 +32,9 @@ func newerFormat(version int64) string {
 // Keys are bytes because nothing may ever make a record impossible to save, be
 // it a NUL in an instance key.
 //
+// A deployment has a holder for each lock; parts is a JSON array of those that are locked, which is
+// empty for the whole deployment.
+//
 // A lock's lease_until is for databases that several machines share; a file's
 // lock has no lease (rule S4). Its seal does not cover it, so that it is renewed by one statement.
 //
@@ -33,7 +43,7 @@ func newerFormat(version int64) string {
 //
 // A seal covers everything about one serial but the records' values, which have
 // checksums of their own: records is the sum over those that are valid at its
-// end. The seal of serial 0 covers the deployment itself, its lock and its secret.
+// end. The seal of serial 0 covers the deployment itself, its locks and its secret.
 //
 // Existing files are compared with these statements, spaces aside, so none may
 // change without a new version.
@@ -47,20 +57,7 @@ var schema = []string{
 		serial  BIGINT NOT NULL,
 		epoch   BIGINT NOT NULL
 	)`,
-	`CREATE TABLE cairn_lock (
-		deployment    TEXT   NOT NULL PRIMARY KEY REFERENCES cairn_deployment (name),
-		id            TEXT   NOT NULL,
-		epoch         BIGINT NOT NULL,
-		operation     TEXT   NOT NULL,
-		owner         TEXT   NOT NULL,
-		host          TEXT   NOT NULL,
-		pid           BIGINT NOT NULL,
-		process_scope TEXT   NOT NULL,
-		process_start TEXT   NOT NULL,
-		started       BIGINT NOT NULL,
-		seen          BIGINT NOT NULL,
-		lease_until   BIGINT
-	)`,
+	createHolders,
 	`CREATE TABLE cairn_version (
 		deployment TEXT   NOT NULL REFERENCES cairn_deployment (name),
 		serial     BIGINT NOT NULL,
@@ -86,6 +83,23 @@ var schema = []string{
 	createSeals,
 	createSecrets,
 }
+
+const createHolders = `CREATE TABLE cairn_holder (
+		deployment    TEXT   NOT NULL REFERENCES cairn_deployment (name),
+		id            TEXT   NOT NULL,
+		epoch         BIGINT NOT NULL,
+		parts         TEXT   NOT NULL,
+		operation     TEXT   NOT NULL,
+		owner         TEXT   NOT NULL,
+		host          TEXT   NOT NULL,
+		pid           BIGINT NOT NULL,
+		process_scope TEXT   NOT NULL,
+		process_start TEXT   NOT NULL,
+		started       BIGINT NOT NULL,
+		seen          BIGINT NOT NULL,
+		lease_until   BIGINT,
+		PRIMARY KEY (deployment, id)
+	)`
 
 const createSeals = `CREATE TABLE cairn_seal (
 		deployment TEXT   NOT NULL REFERENCES cairn_deployment (name),
@@ -127,20 +141,20 @@ const (
 		ON CONFLICT (deployment, serial) DO UPDATE SET records = excluded.records, checksum = excluded.checksum`
 
 	// Rows that belong to no deployment. Each kind of row is looked for in its own table.
-	selectOrphans = `SELECT 'lock', deployment FROM cairn_lock WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
+	selectOrphans = `SELECT 'locks', deployment FROM cairn_holder WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		UNION SELECT 'history', deployment FROM cairn_version WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		UNION SELECT 'records', deployment FROM cairn_record WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		LIMIT 1`
 
-	selectLock = `SELECT id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen, lease_until
-		FROM cairn_lock WHERE deployment = $1`
-	selectLocked = `SELECT deployment FROM cairn_lock`
-	insertLock   = `INSERT INTO cairn_lock
-		(deployment, id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
-	deleteLock = `DELETE FROM cairn_lock WHERE deployment = $1 AND id = $2`
-	touchLock  = `UPDATE cairn_lock SET seen = $3 WHERE deployment = $1 AND id = $2`
-	leaseLock  = `UPDATE cairn_lock SET lease_until = $3 WHERE deployment = $1 AND id = $2`
+	selectHolders = `SELECT id, epoch, parts, operation, owner, host, pid, process_scope, process_start, started, seen, lease_until
+		FROM cairn_holder WHERE deployment = $1 ORDER BY epoch`
+	selectLocked = `SELECT DISTINCT deployment FROM cairn_holder`
+	insertHolder = `INSERT INTO cairn_holder
+		(deployment, id, epoch, parts, operation, owner, host, pid, process_scope, process_start, started, seen)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`
+	deleteHolder = `DELETE FROM cairn_holder WHERE deployment = $1 AND id = $2`
+	touchHolder  = `UPDATE cairn_holder SET seen = $3 WHERE deployment = $1 AND id = $2`
+	leaseHolder  = `UPDATE cairn_holder SET lease_until = $3 WHERE deployment = $1 AND id = $2`
 
 	insertVersion = `INSERT INTO cairn_version
 		(deployment, serial, operation, owner, host, started, changed, total)

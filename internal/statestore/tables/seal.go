@@ -16,11 +16,11 @@ import (
 
 // deploymentRow is the stored form of a deployment without its serials.
 type deploymentRow struct {
-	name   string
-	base   statestore.Base
-	epoch  int64
-	holder *statestore.LockInfo // of its lock; nil if nobody
-	secret []byte               // nil if it has none
+	name    string
+	base    statestore.Base
+	epoch   int64
+	holders []statestore.LockInfo // of its locks, by epoch
+	secret  []byte                // nil if it has none
 }
 
 // digest returns the first bytes of a cryptographic hash over fields that are
@@ -48,26 +48,17 @@ func (r *record) digest() int64 {
 	return digest(string(r.key), r.validFrom, r.stored, int64(len(r.value)))
 }
 
-// digestLock is 0 for a lock that nobody holds.
-func digestLock(i *statestore.LockInfo) int64 {
-	if i == nil {
-		return 0
-	}
-	return digest(i.ID, i.Epoch, i.Operation, i.Owner, i.Host, int64(i.PID), i.Identity.Scope, i.Identity.Start,
-		i.Started.UnixMicro(), i.Seen.UnixMicro())
-}
-
 // seal is one row of cairn_seal.
 type seal struct{ records, checksum int64 }
 
 // seal returns the seal in a version of the format.
 func (d *deploymentRow) seal(version int64) seal {
-	lock := digestLock(d.holder)
-	fields := []any{d.name, d.base.Lineage, d.base.Serial, d.epoch, lock}
+	locks := digestHolders(version, d.holders)
+	fields := []any{d.name, d.base.Lineage, d.base.Serial, d.epoch, locks}
 	if version >= 3 {
 		fields = append(fields, string(d.secret))
 	}
-	return seal{lock, digest(fields...)}
+	return seal{locks, digest(fields...)}
 }
 
 // versionRow is the stored form of one serial without its records.
@@ -110,7 +101,7 @@ func (s *tableStore) findDeployment(ctx context.Context, tx *transaction, name s
 	if err != nil {
 		return nil, err
 	}
-	if d.holder, err = readLock(ctx, tx, name); err != nil {
+	if d.holders, err = s.readHolders(ctx, tx, name); err != nil {
 		return nil, err
 	}
 	if d.secret, err = readSecret(ctx, tx, name); err != nil {
@@ -124,7 +115,7 @@ func (s *tableStore) findDeployment(ctx context.Context, tx *transaction, name s
 		return nil, err
 	}
 	if stored != d.seal(tx.version) {
-		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, of its lock or of its secret has changed since it was written", name), nil)
+		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, of its locks or of its secret has changed since it was written", name), nil)
 	}
 	return d, nil
 }

@@ -341,7 +341,7 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 		return s.corrupt("the version of its format is missing", nil)
 	case err != nil:
 		return s.explain(ctx, err)
-	case version == movedVersion:
+	case isMoved(version):
 		return s.explain(ctx, s.moved(ctx, tx))
 	case version > schemaVersion:
 		return s.fault(statestore.ProblemNewer, newerFormat(version), "use a newer cairn", nil)
@@ -389,7 +389,7 @@ func eachRow(ctx context.Context, tx executor, read func(scanner) error, query s
 // tables returns the result of readSchema for an unharmed file in a format.
 func tables(version int64) map[string]string {
 	want := map[string]string{}
-	for _, statement := range schema {
+	for _, statement := range append(slices.Clone(schema), createFormerLocks) {
 		words := strings.Fields(statement)
 		name := words[slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "cairn_") })]
 		want[name] = strings.Join(words, " ")
@@ -400,6 +400,11 @@ func tables(version int64) map[string]string {
 	if version < 3 {
 		delete(want, "cairn_secret")
 	}
+	if version < holdersVersion {
+		delete(want, "cairn_holder")
+	} else {
+		delete(want, "cairn_lock")
+	}
 	return want
 }
 
@@ -407,7 +412,7 @@ func tables(version int64) map[string]string {
 // been moved since the file was opened.
 func (s *sqliteStore) currentVersion(ctx context.Context, tx *transaction) (int64, error) {
 	version, err := readSchemaVersion(ctx, tx)
-	if err == nil && version == movedVersion {
+	if err == nil && isMoved(version) {
 		err = s.moved(ctx, tx)
 	}
 	return version, err

@@ -66,12 +66,15 @@ func (s *sqliteStore) draftPrefix() string { return "." + filepath.Base(s.path) 
 const draftLifetime = time.Hour
 
 // draftSuffix returns a name that no other draft has, and that names the process that makes it.
-func draftSuffix(p statestore.ProcessIdentity) string {
-	return fmt.Sprintf("%d_%s_%x_%s", p.PID, p.Start, uint64(digest(p.Scope)), rand.Text()) //nolint:gosec // any bits will do
+func draftSuffix(p statestore.ProcessIdentity) string { return processSuffix(p, rand.Text()) }
+
+// processSuffix returns a name for a file of a process.
+func processSuffix(p statestore.ProcessIdentity, of string) string {
+	return fmt.Sprintf("%d_%s_%x_%s", p.PID, p.Start, uint64(digest(p.Scope)), of) //nolint:gosec // any bits will do
 }
 
-// draftMaker returns the process that made a draft, as far as its name says.
-func draftMaker(suffix string) statestore.ProcessIdentity {
+// processOf returns the process that made a file, as far as the name by processSuffix says.
+func processOf(suffix string) statestore.ProcessIdentity {
 	here := statestore.CurrentProcess()
 	fields := strings.Split(suffix, "_")
 	if len(fields) < 4 || fields[2] != fmt.Sprintf("%x", uint64(digest(here.Scope))) { //nolint:gosec // as above
@@ -99,7 +102,7 @@ func (s *sqliteStore) removeDrafts() {
 		if !isDraft || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if draftMaker(suffix).Status() == statestore.ProcessGone || time.Since(info.ModTime()) > draftLifetime {
+		if processOf(suffix).Status() == statestore.ProcessGone || time.Since(info.ModTime()) > draftLifetime {
 			_ = os.Remove(filepath.Join(directory, entry.Name())) //nolint:errcheck // the next one may succeed
 		}
 	}

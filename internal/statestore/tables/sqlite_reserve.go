@@ -4,6 +4,7 @@
 package tables
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -19,9 +22,9 @@ import (
 )
 
 // reserves is the space that is kept back next to a file until that is needed to save finished
-// work: one file for all locks that share it, since their writes queue. It has the name of one of
-// them, so that it is found when the process is killed: the next lock of that deployment uses or
-// removes it.
+// work: one file for all locks of this process that share it, since their writes queue. It has the
+// name of the process and of one of the locks, so that the next one that is taken removes it when
+// that holder is gone. Those of other holders are left alone, of the same deployment as well.
 type reserves struct {
 	mu struct {
 		sync.Mutex
@@ -45,16 +48,19 @@ const (
 	mostReserve  = 64 << 20
 )
 
-// reserve makes the reserve of a lock that was just taken, unless it can share one, or removes one
-// that was left.
-func (s *sqliteStore) reserve(deployment string, wanted bool) (*reserve, error) {
+// reservePrefix is how the names of reserves begin.
+func (s *sqliteStore) reservePrefix() string { return "." + filepath.Base(s.path) + ".reserve-" }
+
+// reserve makes the reserve of a lock that was just taken, unless it can share one. Those that were
+// left by others make room for it.
+func (s *sqliteStore) reserve(ctx context.Context, lockID string, wanted bool) (*reserve, error) {
+	if err := s.removeReserves(ctx); err != nil || !wanted {
+		return nil, err
+	}
 	r := &reserve{of: &reserves{}, path: filepath.Join(filepath.Dir(s.path),
-		fmt.Sprintf(".%s.reserve-%08x", filepath.Base(s.path), uint32(digest(deployment))))} //nolint:gosec // any bits will do
+		s.reservePrefix()+processSuffix(statestore.CurrentProcess(), lockID))}
 	if s.shared != nil {
 		r.of = &s.shared.reserves
-	}
-	if !wanted {
-		return nil, removeFile(r.path)
 	}
 	info, err := os.Stat(s.path)
 	if err != nil {
@@ -76,38 +82,62 @@ func (s *sqliteStore) reserve(deployment string, wanted bool) (*reserve, error) 
 	return r, nil
 }
 
+// removeReserves removes the reserves of processes that are gone. Where that cannot be seen, those
+// of locks that are gone: a process that runs elsewhere has the lock that its reserve is named by.
+func (s *sqliteStore) removeReserves(ctx context.Context) error {
+	directory := filepath.Dir(s.path)
+	entries, err := os.ReadDir(directory)
+	if err != nil {
+		return nil //nolint:nilerr // a directory may be written to without being readable
+	}
+	var unclear []string // suffixes
+	for _, entry := range entries {
+		suffix, isReserve := strings.CutPrefix(entry.Name(), s.reservePrefix())
+		if !isReserve || !entry.Type().IsRegular() {
+			continue
+		}
+		switch processOf(suffix).Status() {
+		case statestore.ProcessGone:
+			if err := removeFile(filepath.Join(directory, entry.Name())); err != nil {
+				return err
+			}
+		case statestore.ProcessUnknown:
+			unclear = append(unclear, suffix)
+		}
+	}
+	if len(unclear) == 0 {
+		return nil
+	}
+	// After the names of the files were read: whoever makes one has the lock before.
+	locks, err := s.Locks(ctx)
+	if err != nil {
+		return err
+	}
+	for _, suffix := range unclear {
+		isOf := func(lock statestore.LockInfo) bool { return strings.HasSuffix(suffix, "_"+lock.ID) }
+		if !slices.ContainsFunc(locks, isOf) {
+			if err := removeFile(filepath.Join(directory, s.reservePrefix()+suffix)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // hold lets r have a part in the file, which is made or enlarged if it is not as large as that.
 func (all *reserves) hold(r *reserve, size int64) error {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if len(all.mu.holders) == 0 {
-		if err := makeFile(r.path, size); err != nil {
+		if err := enlargeFile(r.path, size); err != nil {
 			return errors.Join(err, removeFile(r.path))
 		}
 		all.mu.path, all.mu.holders, all.mu.used = r.path, map[*reserve]bool{}, false
-	} else {
-		if r.path != all.mu.path {
-			if err := removeFile(r.path); err != nil {
-				return err
-			}
-		}
-		if err := enlargeFile(all.mu.path, size); err != nil {
-			return err
-		}
+	} else if err := enlargeFile(all.mu.path, size); err != nil {
+		return err
 	}
 	all.mu.holders[r] = true
 	return nil
-}
-
-// makeFile makes a file, unless there is one that is large enough.
-func makeFile(path string, size int64) error {
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() >= size {
-		return nil
-	}
-	if err := removeFile(path); err != nil {
-		return err
-	}
-	return enlargeFile(path, size)
 }
 
 // enlargeFile adds to a file, which it makes if there is none, until it has this size. Its content
@@ -163,7 +193,7 @@ func (r *reserve) isUsed() bool {
 }
 
 // pass leaves the file to the other locks that have a part in it, if there are any, before r is
-// unlocked: the next holder of the lock removes the file with its name. It may be called for nil.
+// unlocked: it has the name of a lock that is held. It may be called for nil.
 func (r *reserve) pass() error {
 	if r == nil {
 		return nil

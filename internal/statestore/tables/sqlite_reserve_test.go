@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,7 +124,7 @@ func TestSharedReserve(t *testing.T) {
 	wantReserves(1)
 	storetest.MustUnlock(t, first)
 	wantReserves(1)
-	first = lock("first") // which removes the file with its name
+	first = lock("first") // has a part in the file, too
 	wantReserves(1)
 	writers := map[string]statestore.Writer{
 		"first":  storetest.MustBegin(t, first, statestore.Base{}),
@@ -149,8 +150,7 @@ func TestSharedReserve(t *testing.T) {
 	wantReserves(0)
 }
 
-// A reserve that a killed process has left is used again, or removed by an
-// operation that needs none.
+// A reserve that a killed process has left is removed by the next lock, with a reserve or without.
 func TestReserveOfKilledProcess(t *testing.T) {
 	path := newFile(t)
 	c := storetest.StartChild(t, "reserve", path)
@@ -165,8 +165,8 @@ func TestReserveOfKilledProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := directoryNames(t, filepath.Dir(path)); again != left {
-		t.Errorf("there are %s, want %s", again, left)
+	if now := directoryNames(t, filepath.Dir(path)); now == left || strings.Count(now, "reserve") != 1 {
+		t.Errorf("there are %s, and before %s; want another reserve", now, left)
 	}
 	storetest.MustUnlock(t, lock)
 	c = storetest.StartChild(t, "reserve", path)
@@ -182,17 +182,91 @@ func TestReserveOfKilledProcess(t *testing.T) {
 	_ = lock
 }
 
-// childReserve takes the lock with a reserve, and says so.
+// Of several holders of locks of one deployment, each has a reserve of its own, as long as it is
+// there.
+func TestReservesOfProcesses(t *testing.T) {
+	path := newFile(t)
+	directory := filepath.Dir(path)
+	s := openStore(t, path)
+	reserves := func() (names []string) {
+		t.Helper()
+		for name := range strings.FieldsSeq(directoryNames(t, directory)) {
+			if strings.Contains(name, "reserve") {
+				names = append(names, name)
+			}
+		}
+		return names
+	}
+	lock := func(part string, reserve bool) statestore.Lock {
+		t.Helper()
+		l, err := s.Lock(t.Context(), "default", statestore.LockRequest{
+			Parts: []statestore.Part{{Path: []string{part}, Exclusive: true}}, Reserve: reserve,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	wantReserves := func(what string, want ...string) {
+		t.Helper()
+		if got := reserves(); !slices.Equal(got, want) {
+			t.Errorf("%s: reserves are %q, want %q", what, got, want)
+		}
+	}
+	c := storetest.StartChild(t, "reserve", path)
+	id := c.Line(t)
+	other := reserves()
+	if len(other) != 1 {
+		t.Fatalf("reserves of a process are %q, want one", other)
+	}
+	mine := lock("mine", true)
+	if got := reserves(); len(got) != 2 {
+		t.Errorf("reserves are %q, want one of each process", got)
+	}
+	storetest.MustUnlock(t, mine)
+	wantReserves("beside a lock that has ended", other...)
+	storetest.MustUnlock(t, lock("mine", false))
+	wantReserves("beside a lock without one", other...)
+
+	// Of another machine, only the lock can be seen.
+	elsewhere := strings.Replace(other[0], "_"+id, "0_"+id, 1)
+	if err := os.Rename(filepath.Join(directory, other[0]), filepath.Join(directory, elsewhere)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.MustUnlock(t, lock("mine", true))
+	wantReserves("of another machine", elsewhere)
+	if err := s.ForceUnlock(t.Context(), "default", id); err != nil {
+		t.Fatal(err)
+	}
+	storetest.MustUnlock(t, lock("mine", true))
+	wantReserves("of a lock that was removed")
+
+	c = storetest.StartChild(t, "reserve", path)
+	c.Line(t)
+	c.Kill(t)
+	if got := reserves(); len(got) != 1 {
+		t.Errorf("reserves are %q, want that of a process that was killed", got)
+	}
+	storetest.MustUnlock(t, lock("mine", false)) // whose part is another one
+	if statestore.CurrentProcess().Scope != "" {
+		wantReserves("of a process that was killed")
+	}
+}
+
+// childReserve takes a lock with a reserve, and says its ID.
 func childReserve(open storetest.Opener, location string) error {
 	ctx := context.Background()
 	s, err := open(location)
 	if err != nil {
 		return err
 	}
-	if _, err := s.Lock(ctx, "default", statestore.LockRequest{Reserve: true}); err != nil {
+	lock, err := s.Lock(ctx, "default", statestore.LockRequest{
+		Parts: []statestore.Part{{Path: []string{"child"}, Exclusive: true}}, Reserve: true,
+	})
+	if err != nil {
 		return err
 	}
-	fmt.Println("locked")
+	fmt.Println(lock.ID())
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }

@@ -7,9 +7,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv"
@@ -116,6 +119,17 @@ func TestSecretIsSealed(t *testing.T) {
 	}
 }
 
+// formerLocks are the statements that put the table of locks in the place of that of holders, as it
+// was in former versions.
+func formerLocks() []string {
+	const columns = "deployment, id, epoch, operation, owner, host, pid, process_scope, process_start, started, seen, lease_until"
+	return []string{
+		createFormerLocks,
+		"INSERT INTO cairn_lock (" + columns + ") SELECT " + columns + " FROM cairn_holder",
+		"DROP TABLE cairn_holder",
+	}
+}
+
 // makeFormer makes a file one of an older version of the format.
 func makeFormer(t *testing.T, path string, version int64) {
 	t.Helper()
@@ -135,9 +149,111 @@ func makeFormer(t *testing.T, path string, version int64) {
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
+	rawSQL(t, path, formerLocks()...)
 	if version == 1 {
 		rawSQL(t, path, `DROP TABLE cairn_seal`)
 	}
+}
+
+// The holders of all locks are sealed: with fewer, or with other parts, two would change the same.
+func TestHoldersAreSealed(t *testing.T) {
+	for name, statement := range map[string]string{
+		"other parts":           `UPDATE cairn_holder SET parts = replace(parts, '"a"', '"b"') WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"shared part":           `UPDATE cairn_holder SET parts = replace(parts, ',"exclusive":true', '')`,
+		"no parts":              `UPDATE cairn_holder SET parts = '[]' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"unreadable parts":      `UPDATE cairn_holder SET parts = '[' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"missing":               `DELETE FROM cairn_holder WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"none left":             `DELETE FROM cairn_holder`,
+		"another one":           `INSERT INTO cairn_holder SELECT deployment, 'another', 99, parts, operation, owner, host, pid, process_scope, process_start, started, seen, NULL FROM cairn_holder WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"another epoch":         `UPDATE cairn_holder SET epoch = 99 WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"of another deployment": `UPDATE cairn_holder SET deployment = 'another' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := newFile(t)
+			filled(t, path)
+			s := newSQLiteStore(path)
+			for _, part := range []string{"a", "c"} {
+				if _, err := s.Lock(t.Context(), "default", statestore.LockRequest{
+					Operation: "test", Parts: []statestore.Part{{Path: []string{part}, Exclusive: true}},
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := errors.Join(s.Check(t.Context()), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			rawSQL(t, path, `PRAGMA foreign_keys = OFF`, statement)
+			s = newSQLiteStore(path)
+			defer s.Close() //nolint:errcheck // it was only read
+			_, err := s.Holders(t.Context(), "default")
+			wantProblem(t, "Holders", err, statestore.ProblemCorrupt, path)
+			_, err = s.Lock(t.Context(), "default", statestore.LockRequest{Parts: []statestore.Part{{Path: []string{"d"}}}})
+			wantProblem(t, "Lock", err, statestore.ProblemCorrupt, path)
+			wantProblem(t, "Check", s.Check(t.Context()), statestore.ProblemCorrupt, path)
+		})
+	}
+}
+
+// Whoever had a lock of a former version has the whole deployment, before and after the table of
+// locks is replaced.
+func TestLockOfFormerFormat(t *testing.T) {
+	for version := int64(1); version < formerMovedVersion; version++ {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			path := newFile(t)
+			records := filled(t, path)
+			s := newSQLiteStore(path)
+			lock := storetest.MustLock(t, s, "default")
+			want, err := s.Holders(t.Context(), "default")
+			if err := errors.Join(err, s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			makeFormer(t, path, version)
+			wantHolders := func(s statestore.Store) {
+				t.Helper()
+				holders, err := s.Holders(t.Context(), "default")
+				all, err2 := s.Locks(t.Context())
+				if diff := cmp.Diff([][]statestore.LockInfo{want, want}, [][]statestore.LockInfo{holders, all}); diff != "" || err != nil || err2 != nil {
+					t.Errorf("Holders and Locks: errors %v and %v (-want +got):\n%s", err, err2, diff)
+				}
+				_, err = s.Lock(t.Context(), "default", statestore.LockRequest{Parts: []statestore.Part{{Path: []string{"a"}}}})
+				if locked, ok := errors.AsType[*statestore.LockedError](err); !ok || locked.Holder.ID != lock.ID() || !locked.Part.Exclusive {
+					t.Errorf("Lock: error %v, want a LockedError with lock %s of the whole", err, lock.ID())
+				}
+			}
+			former := openStore(t, path)
+			wantHolders(former)
+			if err := former.Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+			storetest.MustUnlock(t, storetest.MustLock(t, former, "another")) // brings the file into the present format
+			wantHolders(former)
+			wantHolders(openStore(t, path))
+			if err := former.ForceUnlock(t.Context(), "default", lock.ID()); err != nil {
+				t.Error(err)
+			}
+			storetest.MustUnlock(t, storetest.MustLock(t, former, "default"))
+			if changes := statestore.Changes(storetest.MustRead(t, former, "default").Records, records); len(changes) != 0 {
+				t.Errorf("%d records differ", len(changes))
+			}
+			if err := openStore(t, path).Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// States that were moved when the format was a former one are known to be.
+func TestMovedInFormerFormat(t *testing.T) {
+	path := newFile(t)
+	filled(t, path)
+	makeFormer(t, path, 3)
+	rawSQL(t, path, createMoved, `INSERT INTO cairn_moved VALUES ('elsewhere', 0)`,
+		fmt.Sprintf(`UPDATE cairn_schema SET version = %d`, formerMovedVersion))
+	s := openStore(t, path)
+	_, err := s.Read(t.Context(), "default")
+	wantProblem(t, "Read", err, statestore.ProblemMoved, path)
+	_, err = s.Lock(t.Context(), "default", statestore.LockRequest{})
+	wantProblem(t, "Lock", err, statestore.ProblemMoved, path)
 }
 
 // In version 2 the table of secrets was made when it was first needed.

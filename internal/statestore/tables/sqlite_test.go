@@ -433,9 +433,10 @@ func alterLock(t *testing.T, path string, change func(*statestore.LockInfo)) {
 		if err != nil {
 			return err
 		}
-		change(d.holder)
-		_, err = tx.ExecContext(ctx, `UPDATE cairn_lock SET host = $1, pid = $2, process_scope = $3, process_start = $4`,
-			d.holder.Host, d.holder.PID, d.holder.Identity.Scope, d.holder.Identity.Start)
+		holder := &d.holders[0]
+		change(holder)
+		_, err = tx.ExecContext(ctx, `UPDATE cairn_holder SET host = $1, pid = $2, process_scope = $3, process_start = $4`,
+			holder.Host, holder.PID, holder.Identity.Scope, holder.Identity.Start)
 		return errors.Join(err, sealDeployment(ctx, tx, d))
 	})
 	if err := errors.Join(err, s.Close()); err != nil {

@@ -26,19 +26,18 @@ func (s *sqliteStore) upgrade(ctx context.Context, tx *transaction) error {
 			return s.corrupt("its table "+name+" is not as cairn made it", nil)
 		}
 	}
+	deployments, err := s.readFormer(ctx, &former)
+	if err != nil {
+		return err
+	}
+	if err := replaceLocks(ctx, tx); err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, updateSchema, schemaVersion); err != nil {
 		return err
 	}
 	tx.version = schemaVersion
-	names, err := readDeployments(ctx, tx)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		d, err := s.findDeployment(ctx, &former, name)
-		if err != nil {
-			return err
-		}
+	for _, d := range deployments {
 		if !former.sealed() {
 			if err := s.sealVersions(ctx, tx, &former, d); err != nil {
 				return err

@@ -111,7 +111,11 @@ func (w *writing) ExecContext(ctx context.Context, query string, args ...any) (s
 
 // QueryContext implements [executor].
 func (w *writing) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return w.conn.QueryContext(ctx, query, args...)
+	statement, err := w.statement(ctx, query) //nolint:sqlclosecheck // closed with the connection
+	if err != nil {
+		return nil, err
+	}
+	return statement.QueryContext(ctx, args...)
 }
 
 // QueryRowContext implements [executor].

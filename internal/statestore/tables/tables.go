@@ -61,8 +61,9 @@ type database interface {
 	// corrupt returns the error about damage. The cause may be nil.
 	corrupt(what string, cause error) error
 
-	// reserve keeps space back for the changes of a deployment, if that is wanted. Nil keeps none.
-	reserve(deployment string, wanted bool) (*reserve, error)
+	// reserve keeps space back for the changes of the holder of a lock, if that is wanted. Nil keeps
+	// none.
+	reserve(ctx context.Context, lockID string, wanted bool) (*reserve, error)
 }
 
 // transaction is a transaction in tables whose format is known.
