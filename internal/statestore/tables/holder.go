@@ -33,7 +33,8 @@ func (d *deploymentRow) inTheWay(lock *statestore.LockInfo) *statestore.LockInfo
 	return nil
 }
 
-// readHolders returns the holders of the locks of a deployment, in the order in which they got them.
+// readHolders returns the holders of the locks of a deployment, in the order in which they got
+// them.
 func (s *tableStore) readHolders(ctx context.Context, tx *transaction, deployment string) ([]statestore.LockInfo, error) {
 	var holders []statestore.LockInfo
 	err := eachRow(ctx, tx, func(row scanner) error {

@@ -184,7 +184,8 @@ func (s *postgresStore) read(ctx context.Context, fn func(*transaction) error) e
 	return s.patiently(ctx, func(bool) (bool, error) {
 		version, err := attempt()
 		if version < schemaVersion && isMissingTable(err) {
-			// A table that is dropped by an upgrade is missing at once, for transactions that were begun before as well.
+			// A table that an upgrade drops is missing at once, for transactions that were begun
+			// before as well.
 			_, err = attempt()
 		}
 		return false, err

@@ -11,9 +11,9 @@ import (
 // errFormerTables is returned by a transaction that wants to write into tables of an older version.
 var errFormerTables = errors.New("the tables are of an older version")
 
-// upgrade brings tables of an older version into the present format. It is a transaction of its own:
-// the check of all tables before a lock reads them on another connection, which would wait for one
-// that replaces them.
+// upgrade brings tables of an older version into the present format. It is a transaction of its
+// own: the check of all tables before a lock reads them on another connection, which would wait for
+// one that replaces them.
 func (s *postgresStore) upgrade(ctx context.Context) error {
 	// Waits for all who write, as they share a lock of the version, and for others that upgrade.
 	begin := s.beginning("ISOLATION LEVEL READ COMMITTED") + `; ` + durably + `; ` + selectSchema + ` FOR UPDATE`

@@ -115,7 +115,7 @@ func (s *tableStore) findDeployment(ctx context.Context, tx *transaction, name s
 		return nil, err
 	}
 	if stored != d.seal(tx.version) {
-		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, of its locks or of its secret has changed since it was written", name), nil)
+		return nil, s.corrupt(fmt.Sprintf("the entry of deployment %q, its locks or its secret has changed since it was written", name), nil)
 	}
 	return d, nil
 }

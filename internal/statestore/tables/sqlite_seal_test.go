@@ -158,13 +158,14 @@ func makeFormer(t *testing.T, path string, version int64) {
 // The holders of all locks are sealed: with fewer, or with other parts, two would change the same.
 func TestHoldersAreSealed(t *testing.T) {
 	for name, statement := range map[string]string{
-		"other parts":           `UPDATE cairn_holder SET parts = replace(parts, '"a"', '"b"') WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
-		"shared part":           `UPDATE cairn_holder SET parts = replace(parts, ',"exclusive":true', '')`,
-		"no parts":              `UPDATE cairn_holder SET parts = '[]' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
-		"unreadable parts":      `UPDATE cairn_holder SET parts = '[' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
-		"missing":               `DELETE FROM cairn_holder WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
-		"none left":             `DELETE FROM cairn_holder`,
-		"another one":           `INSERT INTO cairn_holder SELECT deployment, 'another', 99, parts, operation, owner, host, pid, process_scope, process_start, started, seen, NULL FROM cairn_holder WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"other parts":      `UPDATE cairn_holder SET parts = replace(parts, '"a"', '"b"') WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"shared part":      `UPDATE cairn_holder SET parts = replace(parts, ',"exclusive":true', '')`,
+		"no parts":         `UPDATE cairn_holder SET parts = '[]' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"unreadable parts": `UPDATE cairn_holder SET parts = '[' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"missing":          `DELETE FROM cairn_holder WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
+		"none left":        `DELETE FROM cairn_holder`,
+		"another one": `INSERT INTO cairn_holder SELECT deployment, 'another', 99, parts, operation, owner, host,
+			pid, process_scope, process_start, started, seen, NULL FROM cairn_holder ORDER BY epoch LIMIT 1`,
 		"another epoch":         `UPDATE cairn_holder SET epoch = 99 WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
 		"of another deployment": `UPDATE cairn_holder SET deployment = 'another' WHERE epoch = (SELECT min(epoch) FROM cairn_holder)`,
 	} {
@@ -212,7 +213,8 @@ func TestLockOfFormerFormat(t *testing.T) {
 				t.Helper()
 				holders, err := s.Holders(t.Context(), "default")
 				all, err2 := s.Locks(t.Context())
-				if diff := cmp.Diff([][]statestore.LockInfo{want, want}, [][]statestore.LockInfo{holders, all}); diff != "" || err != nil || err2 != nil {
+				diff := cmp.Diff([][]statestore.LockInfo{want, want}, [][]statestore.LockInfo{holders, all})
+				if diff != "" || err != nil || err2 != nil {
 					t.Errorf("Holders and Locks: errors %v and %v (-want +got):\n%s", err, err2, diff)
 				}
 				_, err = s.Lock(t.Context(), "default", statestore.LockRequest{Parts: []statestore.Part{{Path: []string{"a"}}}})

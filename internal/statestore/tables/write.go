@@ -199,8 +199,8 @@ func (w *tableWriter) store(ctx context.Context, changes map[string][]byte) erro
 	return nil
 }
 
-// goOn ends the serial v, as somebody else has opened a later one, and opens another one of the same
-// operation on top of that, which it returns.
+// goOn ends the serial v, as somebody else has opened a later one, and opens another one of the
+// same operation on top of that, which it returns.
 func (w *tableWriter) goOn(
 	ctx context.Context, tx *transaction, d *deploymentRow, v *versionRow, changes map[string][]byte,
 ) (*versionRow, error) {

@@ -264,7 +264,18 @@ func (r *round) run(ctx context.Context, s statestore.Store, number int) error {
 	}
 	r.leave(o, ended{number, holders[i].Epoch})
 	defer r.freed()
-	return lock.Unlock(ctx)
+	return unlessBusy(func() error { return lock.Unlock(ctx) })
+}
+
+// unlessBusy calls a function again where a store gives up its wait for other writers, which it
+// does after seconds: with several at a time and a slow disk, that is the fault of nobody.
+func unlessBusy(call func() error) error {
+	for {
+		err := call()
+		if fault, ok := errors.AsType[*statestore.StoreError](err); !ok || fault.Problem != statestore.ProblemBusy {
+			return err
+		}
+	}
 }
 
 // wait returns a channel that is closed when a lock was given back.
@@ -291,7 +302,11 @@ func (r *round) freed() {
 func (r *round) lock(ctx context.Context, s statestore.Store, o *operation) (statestore.Lock, error) {
 	for {
 		free := r.wait()
-		lock, err := s.Lock(ctx, r.deployment, statestore.LockRequest{Operation: o.name, Parts: o.parts})
+		var lock statestore.Lock
+		err := unlessBusy(func() (err error) {
+			lock, err = s.Lock(ctx, r.deployment, statestore.LockRequest{Operation: o.name, Parts: o.parts})
+			return err
+		})
 		if err == nil || !IsError[*statestore.LockedError](err) {
 			return lock, err
 		}
@@ -316,12 +331,17 @@ func (r *round) work(ctx context.Context, s statestore.Store, lock statestore.Lo
 		return err
 	}
 	changes := o.step(values)
-	w, err := lock.Begin(ctx, base, o.name, changes)
+	var w statestore.Writer
+	begin := func() (err error) {
+		w, err = lock.Begin(ctx, base, o.name, changes)
+		return err
+	}
+	err = unlessBusy(begin)
 	for IsError[*statestore.StaleError](err) { // somebody with other parts has opened a serial since
 		if _, base, err = r.read(ctx, s, o); err != nil {
 			return err
 		}
-		w, err = lock.Begin(ctx, base, o.name, changes)
+		err = unlessBusy(begin)
 	}
 	if err != nil {
 		return err
@@ -330,14 +350,15 @@ func (r *round) work(ctx context.Context, s statestore.Store, lock statestore.Lo
 		if err := r.unchanged(ctx, s, o, values); err != nil {
 			return err
 		}
-		if err := w.Write(ctx, o.step(values)); err != nil {
+		changes := o.step(values)
+		if err := unlessBusy(func() error { return w.Write(ctx, changes) }); err != nil {
 			return err
 		}
 	}
 	if err := r.unchanged(ctx, s, o, values); err != nil || o.abandon {
 		return err
 	}
-	return w.Commit(ctx)
+	return unlessBusy(func() error { return w.Commit(ctx) })
 }
 
 // read returns the content of the leaves that an operation has locked.
@@ -355,7 +376,8 @@ func (r *round) read(ctx context.Context, s statestore.Store, o *operation) (map
 	return values, snapshot.Base(), nil
 }
 
-// unchanged fails unless the leaves that an operation has locked are as it has read or written them.
+// unchanged fails unless the leaves that an operation has locked are as it has read or written
+// them.
 func (r *round) unchanged(ctx context.Context, s statestore.Store, o *operation, want map[string]string) error {
 	got, _, err := r.read(ctx, s, o)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 
@@ -95,22 +94,22 @@ func testPartsConflict(t *testing.T, at *Place) {
 	}
 	names := []string{"none", "W", "w", "A", "a", "AB", "ab", "AC", "A-", "D", "d"}
 	conflicts := map[string]string{ // of the lock in each row with those in names
-		"none": "x x x x x x x x x x x",
-		"W":    "x x x x x x x x x x x",
-		"w":    "x x . x . x . x x x .",
-		"A":    "x x x x x x x x . . .",
-		"a":    "x x . x . x . x . . .",
-		"AB":   "x x x x x x x . . . .",
-		"ab":   "x x . x . x . . . . .",
-		"AC":   "x x x x x . . x . . .",
-		"A-":   "x x x . . . . . x . .",
-		"D":    "x x x . . . . . . x x",
-		"d":    "x x . . . . . . . x .",
+		"none": "xxxxxxxxxxx",
+		"W":    "xxxxxxxxxxx",
+		"w":    "xx.x.x.xxx.",
+		"A":    "xxxxxxxx...",
+		"a":    "xx.x.x.x...",
+		"AB":   "xxxxxxx....",
+		"ab":   "xx.x.x.....",
+		"AC":   "xxxxx..x...",
+		"A-":   "xxx.....x..",
+		"D":    "xxx......xx",
+		"d":    "xx.......x.",
 	}
 	for _, held := range names {
 		first := lockParts(t, mine, parts[held]...)
 		for i, wanted := range names {
-			if strings.Fields(conflicts[held])[i] == "x" {
+			if conflicts[held][i] == 'x' {
 				part := statestore.Whole
 				if held != "none" {
 					part = parts[held][0]
@@ -551,10 +550,11 @@ func testPartsConcurrentWrites(t *testing.T, at *Place) {
 		})
 	}
 	testenv.Within(t, "everybody has written", writing.Wait)
+	err := errors.Join(errs...)
 	for _, w := range writers {
-		errs = append(errs, w.Commit(t.Context()))
+		err = errors.Join(err, w.Commit(t.Context()))
 	}
-	if err := errors.Join(append(errs, s.Check(t.Context()))...); err != nil {
+	if err := errors.Join(err, s.Check(t.Context())); err != nil {
 		t.Error(err)
 	}
 	got := MustRead(t, s, "default")
