@@ -83,10 +83,10 @@ func (c *catalog) refresh(ctx context.Context) error {
 	}
 	now := &statelogv1.Catalog{}
 	err = unframe(object, now)
-	switch {
-	case err == nil && now.GetFormatVersion() != formatVersion:
-		err = errNewer
-	case err == nil && now.GetNumber() != number:
+	if err == nil {
+		err = checkFormat(now.GetFormatVersion())
+	}
+	if err == nil && now.GetNumber() != number {
 		err = errDamaged
 	}
 	if err != nil {

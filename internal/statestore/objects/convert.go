@@ -27,26 +27,29 @@ func fromTime(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-func toLock(deployment string, l *statelogv1.Lock) *statestore.LockInfo {
-	if l == nil {
-		return nil
-	}
-	return &statestore.LockInfo{
+func toHolder(deployment string, l *statelogv1.Lock) *holder {
+	info := statestore.LockInfo{
 		ID: l.GetId(), Deployment: deployment, Operation: l.GetOperation(), Owner: l.GetOwner(), Host: l.GetHost(),
 		PID: int(l.GetPid()), Started: toTime(l.GetStarted()), Seen: toTime(l.GetSeen()), Epoch: l.GetEpoch(),
 		Identity: statestore.ProcessIdentity{Scope: l.GetProcessScope(), PID: int(l.GetPid()), Start: l.GetProcessStart()},
 	}
+	for _, p := range l.GetParts() {
+		info.Parts = append(info.Parts, statestore.Part{Path: p.GetPath(), Exclusive: p.GetExclusive()})
+	}
+	return &holder{info, l.GetEntry()}
 }
 
-func fromLock(i *statestore.LockInfo) *statelogv1.Lock {
-	if i == nil {
-		return nil
-	}
-	return &statelogv1.Lock{
+func fromHolder(h *holder) *statelogv1.Lock {
+	i := &h.LockInfo
+	l := &statelogv1.Lock{
 		Id: i.ID, Operation: i.Operation, Owner: i.Owner, Host: i.Host, Pid: int64(i.PID),
 		ProcessScope: i.Identity.Scope, ProcessStart: i.Identity.Start,
-		Started: fromTime(i.Started), Seen: fromTime(i.Seen), Epoch: i.Epoch,
+		Started: fromTime(i.Started), Seen: fromTime(i.Seen), Epoch: i.Epoch, Entry: h.entry,
 	}
+	for _, p := range i.Parts {
+		l.Parts = append(l.Parts, &statelogv1.Part{Path: p.Path, Exclusive: p.Exclusive})
+	}
+	return l
 }
 
 func toVersion(v *statelogv1.Version) version {
@@ -55,7 +58,7 @@ func toVersion(v *statelogv1.Version) version {
 			Serial: v.GetSerial(), Operation: v.GetOperation(), Owner: v.GetOwner(), Host: v.GetHost(),
 			Started: toTime(v.GetStarted()), Finished: toTime(v.GetFinished()), Changed: v.GetChanged(), Total: v.GetTotal(),
 		},
-		first: v.GetFirstEntry(), last: v.GetLastEntry(),
+		first: v.GetFirstEntry(), last: v.GetLastEntry(), lock: v.GetLockId(), continues: v.GetContinues(),
 	}
 }
 
@@ -63,19 +66,21 @@ func fromVersion(v version) *statelogv1.Version {
 	return &statelogv1.Version{
 		Serial: v.Serial, Operation: v.Operation, Owner: v.Owner, Host: v.Host,
 		Started: fromTime(v.Started), Finished: fromTime(v.Finished), Changed: v.Changed, Total: v.Total,
-		FirstEntry: v.first, LastEntry: v.last,
+		FirstEntry: v.first, LastEntry: v.last, LockId: v.lock, Continues: v.continues,
 	}
 }
 
 // toModel returns the model that a snapshot is of.
 func toModel(s *statelogv1.Snapshot) (*model, error) {
 	m := newModel(s.GetDeployment())
-	m.number, m.lineage, m.lockEntry, m.epoch = s.GetNumber(), s.GetLineage(), s.GetLockEntry(), s.GetEpoch()
-	m.holder, m.secret = toLock(m.deployment, s.GetLock()), s.GetSecret()
+	m.number, m.lineage, m.epoch, m.secret = s.GetNumber(), s.GetLineage(), s.GetEpoch(), s.GetSecret()
 	if len(s.GetHash()) != len(m.hash) {
 		return nil, errDamaged
 	}
 	m.hash = hash(s.GetHash())
+	for _, l := range s.GetLocks() {
+		m.holders = append(m.holders, toHolder(m.deployment, l))
+	}
 	for i, v := range s.GetVersions() {
 		if v.GetSerial() != int64(i+1) {
 			return nil, errDamaged
@@ -98,7 +103,10 @@ func toModel(s *statelogv1.Snapshot) (*model, error) {
 func fromModel(m *model) *statelogv1.Snapshot {
 	s := &statelogv1.Snapshot{
 		FormatVersion: formatVersion, Deployment: m.deployment, Number: m.number, Hash: m.hash[:], Lineage: m.lineage,
-		Lock: fromLock(m.holder), LockEntry: m.lockEntry, Epoch: m.epoch, Secret: m.secret,
+		Epoch: m.epoch, Secret: m.secret,
+	}
+	for _, h := range m.holders {
+		s.Locks = append(s.Locks, fromHolder(h))
 	}
 	for _, v := range m.versions {
 		s.Versions = append(s.Versions, fromVersion(v))

@@ -17,7 +17,7 @@ import (
 // SHA-256 of both.
 const (
 	magic         = "cairn state log 1\n"
-	formatVersion = 1 // of the messages
+	formatVersion = 2 // of the messages: locks of parts came with 2
 )
 
 // hash is the SHA-256 of an object.
@@ -70,5 +70,20 @@ func unframe(object []byte, message proto.Message) error {
 	return nil
 }
 
-// errNewer is the fault of an object of a format that is not known here.
-var errNewer = errors.New("it was written by a newer cairn")
+// The faults of objects of formats that are not known here.
+var (
+	errNewer = errors.New("it was written by a newer cairn")
+	errOlder = errors.New("it was written by an older cairn")
+)
+
+// checkFormat fails for messages of another version of the format. The older one was never
+// released.
+func checkFormat(version uint32) error {
+	switch {
+	case version > formatVersion:
+		return errNewer
+	case version < formatVersion:
+		return errOlder
+	}
+	return nil
+}

@@ -15,13 +15,17 @@ import (
 )
 
 // lockElsewhere takes the lock as a process of another machine does, whose clock is an hour wrong.
-func lockElsewhere(t *testing.T, s *store) *lock {
+func lockElsewhere(t *testing.T, s *store, parts ...statestore.Part) *lock {
 	t.Helper()
-	l := &lock{store: s, log: s.log("default"), info: statestore.NewLockInfo("default", statestore.LockRequest{Operation: "apply"})}
+	request := statestore.LockRequest{Operation: "apply", Parts: parts}
+	l := &lock{store: s, log: s.log("default"), info: statestore.NewLockInfo("default", request)}
 	l.info.Identity.Scope, l.info.Host = "another machine", "elsewhere"
 	l.info.Started, l.info.Seen = l.info.Started.Add(-time.Hour), l.info.Seen.Add(-time.Hour)
 	err := s.within(t.Context(), "default", func(at *log) error {
-		return at.append(t.Context(), true, func(m *model) (*statelogv1.Entry, error) { return l.acquire(t.Context(), m) })
+		return at.append(t.Context(), true, func(m *model) (*statelogv1.Entry, error) {
+			e, _, err := l.acquire(t.Context(), m)
+			return e, err
+		})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +61,7 @@ func TestLeaseEnds(t *testing.T) {
 	refused()
 	entry := objectName(theirs.prefix+"deployments/default/", 1, entryKind)
 	age(t, ours, entry, statestore.LeaseTime+time.Minute)
-	if err := theirs.put(t.Context(), old.log.leaseName(), []byte(old.ID())); err != nil { // as it renews its lease
+	if err := theirs.put(t.Context(), old.log.leaseName(old.ID()), []byte(old.ID())); err != nil { // as it renews its lease
 		t.Fatal(err)
 	}
 	refused()
@@ -65,7 +69,7 @@ func TestLeaseEnds(t *testing.T) {
 	if err != nil || time.Until(info.Until) < statestore.LeaseTime-time.Minute {
 		t.Errorf("the lock is %+v, error %v; want a lease", info, err)
 	}
-	age(t, ours, old.log.leaseName(), statestore.LeaseTime+time.Minute)
+	age(t, ours, old.log.leaseName(old.ID()), statestore.LeaseTime+time.Minute)
 
 	taken := storetest.MustLock(t, ours, "default")
 	if from := storetest.Displaced(taken); from == nil || from.ID != old.ID() || !from.Expired {

@@ -6,6 +6,9 @@ package objects
 import (
 	"context"
 	"crypto/rand"
+	"errors"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -19,6 +22,7 @@ type lock struct {
 	info      statestore.LockInfo
 	takenFrom []statestore.LockInfo
 	lease     *statestore.Lease
+	renewed   atomic.Bool // so that there may be an object for the lease
 }
 
 var _ statestore.Lock = (*lock)(nil)
@@ -47,56 +51,90 @@ func (s *store) Lock(ctx context.Context, deployment string, request statestore.
 		return nil, err
 	}
 	l := &lock{store: s, log: s.log(deployment), info: statestore.NewLockInfo(deployment, request)}
+	var displaced *displaced
 	err := s.within(ctx, deployment, func(at *log) error {
-		return at.append(ctx, true, func(m *model) (*statelogv1.Entry, error) { return l.acquire(ctx, m) })
+		return at.append(ctx, true, func(m *model) (e *statelogv1.Entry, err error) {
+			e, displaced, err = l.acquire(ctx, m)
+			return e, err
+		})
 	})
 	if err != nil {
 		return nil, err
 	}
-	l.lease = statestore.KeepLease(ctx, s.closed, func(ctx context.Context) {
-		// One that fails is tried again at the next time; if the lock is lost, the next write says so.
-		_ = s.put(ctx, l.log.leaseName(), []byte(l.info.ID)) //nolint:errcheck // see above
-	})
+	l.takenFrom = displaced.holders
+	for _, id := range displaced.leases {
+		s.endLease(ctx, l.log, id)
+	}
+	l.lease = statestore.KeepLease(ctx, s.closed, l.renew)
 	return l, nil
 }
 
-// acquire returns the entry that takes the lock.
-func (l *lock) acquire(ctx context.Context, m *model) (*statelogv1.Entry, error) {
+// renew renews the lease. If that fails, it is tried again at the next time; if the lock is lost,
+// the next write says so.
+func (l *lock) renew(ctx context.Context) {
+	l.renewed.Store(true)
+	_ = l.store.put(ctx, l.log.leaseName(l.info.ID), []byte(l.info.ID)) //nolint:errcheck // see above
+}
+
+// endLease removes the object for the lease of a lock that nobody holds any more. If that fails,
+// the object stays, and means nothing.
+func (s *store) endLease(ctx context.Context, l *log, lockID string) {
+	_ = s.remove(context.WithoutCancel(ctx), l.leaseName(lockID)) //nolint:errcheck // see above
+}
+
+// displaced are the holders whose locks are removed for another one.
+type displaced struct {
+	holders []statestore.LockInfo
+	leases  []string // the IDs of those locks that have an object for their lease
+}
+
+// acquire returns the entry that takes the lock, in the place of those that conflict with it and
+// whose holders are gone. The others stay, dead or alive.
+func (l *lock) acquire(ctx context.Context, m *model) (*statelogv1.Entry, *displaced, error) {
 	if m.moved != "" {
-		return nil, l.store.movedTo(m.moved, m.movedAt)
+		return nil, nil, l.store.movedTo(m.moved, m.movedAt)
 	}
-	l.takenFrom = nil
-	if m.holder != nil {
-		holder, err := l.log.holder(ctx)
-		if err != nil {
-			return nil, err
+	from := &displaced{}
+	var ids []string
+	var now time.Time
+	for _, h := range m.holders {
+		part, conflicts := l.info.Conflict(&h.LockInfo)
+		if !conflicts {
+			continue
 		}
-		var now time.Time
-		if holder.Process() == statestore.ProcessUnknown { // else its lease decides nothing
+		holder := h.LockInfo
+		var renewed bool
+		var err error
+		if holder.Until, renewed, err = l.log.leaseEnd(ctx, h); err != nil {
+			return nil, nil, err
+		}
+		if holder.Process() == statestore.ProcessUnknown && now.IsZero() { // else its lease decides nothing
 			if now, err = l.store.now(ctx); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		if err := holder.Displace(statestore.Whole, l.store.shown, now); err != nil {
-			return nil, err
+		if err := holder.Displace(part, l.store.shown, now); err != nil {
+			return nil, nil, err
 		}
-		l.takenFrom = []statestore.LockInfo{*holder}
+		from.holders, ids = append(from.holders, holder), append(ids, holder.ID)
+		if renewed {
+			from.leases = append(from.leases, holder.ID)
+		}
 	}
 	l.info.Epoch = m.epoch + 1
-	return &statelogv1.Entry{LockId: l.info.ID, Event: &statelogv1.Entry_Lock{Lock: fromLock(&l.info)}}, nil
+	event := fromHolder(&holder{LockInfo: l.info})
+	event.Displaced = ids
+	return &statelogv1.Entry{LockId: l.info.ID, Event: &statelogv1.Entry_Lock{Lock: event}}, from, nil
 }
 
 // verify fails unless the lock is still held (rule S3 of package statestore).
 func (l *lock) verify(m *model) error {
-	if m.holder != nil && m.holder.ID == l.info.ID {
+	if m.holder(l.info.ID) != nil {
 		return nil
 	}
-	lost := &statestore.LockLostError{Location: l.store.shown, Deployment: l.info.Deployment, ID: l.info.ID}
-	if m.holder != nil {
-		now := *m.holder
-		lost.Now = &now
+	return &statestore.LockLostError{
+		Location: l.store.shown, Deployment: l.info.Deployment, ID: l.info.ID, Now: m.present(&l.info),
 	}
-	return lost
 }
 
 // write adds an entry under the lock.
@@ -110,8 +148,7 @@ func (l *lock) writeInTurn(ctx context.Context, next func(m *model) (*statelogv1
 	if err := l.store.open(); err != nil {
 		return err
 	}
-	fresh := l.verify(l.log.known) == nil // else the present holder is looked for
-	return l.log.append(ctx, fresh, func(m *model) (*statelogv1.Entry, error) {
+	under := func(m *model) (*statelogv1.Entry, error) {
 		if err := l.verify(m); err != nil {
 			return nil, err
 		}
@@ -120,31 +157,55 @@ func (l *lock) writeInTurn(ctx context.Context, next func(m *model) (*statelogv1
 			e.LockId = l.info.ID
 		}
 		return e, err
-	})
+	}
+	fresh := l.verify(l.log.known) == nil // else the present holder is looked for
+	err := l.log.append(ctx, fresh, under)
+	if _, stale := errors.AsType[*statestore.StaleError](err); stale && fresh {
+		// The serial that is built on may be one of another holder, which was not read here yet.
+		err = l.log.append(ctx, false, under)
+	}
+	return err
 }
 
 // Unlock implements [statestore.Lock].
 func (l *lock) Unlock(ctx context.Context) error {
 	l.lease.End()
-	return l.write(ctx, func(*model) (*statelogv1.Entry, error) {
-		return &statelogv1.Entry{Event: &statelogv1.Entry_Unlock{Unlock: &statelogv1.Unlock{}}}, nil
-	})
+	err := l.write(ctx, func(*model) (*statelogv1.Entry, error) { return unlock(l.info.ID), nil })
+	// Of a lock that was lost, the object is there again if it was renewed after that.
+	if isHeld := err != nil && !isLost(err); !isHeld && l.renewed.Load() {
+		l.store.endLease(ctx, l.log, l.info.ID)
+	}
+	return err
+}
+
+func isLost(err error) bool {
+	_, lost := errors.AsType[*statestore.LockLostError](err)
+	return lost
+}
+
+// unlock returns the entry that removes a lock.
+func unlock(lockID string) *statelogv1.Entry {
+	return &statelogv1.Entry{Event: &statelogv1.Entry_Unlock{Unlock: &statelogv1.Unlock{LockId: lockID}}}
 }
 
 // ForceUnlock implements [statestore.Store].
 func (s *store) ForceUnlock(ctx context.Context, deployment, lockID string) error {
 	return s.within(ctx, deployment, func(l *log) error {
-		return l.append(ctx, true, func(m *model) (*statelogv1.Entry, error) {
-			if m.holder == nil || m.holder.ID != lockID {
-				notThere := &statestore.LockIDError{Location: s.shown, Deployment: deployment, ID: lockID}
-				if m.holder != nil {
-					now := *m.holder
-					notThere.Now = &now
-				}
-				return nil, notThere
+		err := l.append(ctx, true, func(m *model) (*statelogv1.Entry, error) {
+			if m.holder(lockID) != nil {
+				return unlock(lockID), nil
 			}
-			return &statelogv1.Entry{Event: &statelogv1.Entry_Unlock{Unlock: &statelogv1.Unlock{}}}, nil
+			notThere := &statestore.LockIDError{Location: s.shown, Deployment: deployment, ID: lockID}
+			if len(m.holders) > 0 {
+				now := m.holders[0].LockInfo
+				notThere.Now = &now
+			}
+			return nil, notThere
 		})
+		if err == nil {
+			s.endLease(ctx, l, lockID)
+		}
+		return err
 	})
 }
 
@@ -154,21 +215,32 @@ func (l *lock) Secret(ctx context.Context) ([]byte, error) {
 	if err != nil || secret != nil {
 		return secret, err
 	}
-	secret = []byte(rand.Text())
-	return secret, l.AdoptSecret(ctx, secret)
+	return l.adopt(ctx, []byte(rand.Text()))
 }
 
 // AdoptSecret implements [statestore.Lock].
 func (l *lock) AdoptSecret(ctx context.Context, secret []byte) error {
+	_, err := l.adopt(ctx, secret)
+	return err
+}
+
+// adopt returns the secret, which is this one if there is none yet. The holder of another part can
+// have made one meanwhile.
+func (l *lock) adopt(ctx context.Context, secret []byte) ([]byte, error) {
 	if err := l.store.catalog.enter(ctx, l.info.Deployment); err != nil {
-		return err
+		return nil, err
 	}
-	return l.write(ctx, func(m *model) (*statelogv1.Entry, error) {
+	err := l.write(ctx, func(m *model) (*statelogv1.Entry, error) {
 		if m.secret != nil {
+			secret = slices.Clone(m.secret)
 			return nil, errNothing
 		}
 		return &statelogv1.Entry{Event: &statelogv1.Entry_Secret{Secret: secret}}, nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return secret, nil
 }
 
 // Begin implements [statestore.Lock].
@@ -191,23 +263,25 @@ func (l *lock) Begin(
 	}
 	w := &writer{lock: l}
 	err := l.write(ctx, func(m *model) (*statelogv1.Entry, error) {
-		w.base = statestore.NextBase(base)
+		w.mu.base = statestore.NextBase(base)
 		adopted := m.base() == statestore.Base{} && base.Serial == 0
 		if m.base() != base && !adopted {
 			return nil, l.stale(base, m)
 		}
-		return &statelogv1.Entry{Event: &statelogv1.Entry_Begin{Begin: &statelogv1.Serial{
-			Lineage: w.base.Lineage,
-			Version: fromVersion(version{Version: statestore.Version{
-				Serial: w.base.Serial, Operation: operation, Owner: l.info.Owner, Host: l.info.Host, Started: statestore.Now(),
-			}}),
-			Write: m.changes(changes),
-		}}}, nil
+		return l.begin(w.mu.base, version{Version: statestore.Version{Operation: operation}}, m.changes(changes)), nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// begin returns the entry that opens a serial of an operation.
+func (l *lock) begin(at statestore.Base, v version, write *statelogv1.Write) *statelogv1.Entry {
+	v.Serial, v.Owner, v.Host, v.Started = at.Serial, l.info.Owner, l.info.Host, statestore.Now()
+	return &statelogv1.Entry{Event: &statelogv1.Entry_Begin{Begin: &statelogv1.Serial{
+		Lineage: at.Lineage, Version: fromVersion(v), Write: write,
+	}}}
 }
 
 func (l *lock) stale(want statestore.Base, m *model) error {

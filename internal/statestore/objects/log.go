@@ -152,8 +152,8 @@ func (l *log) readSnapshot(ctx context.Context, number int64) (*model, int64, er
 	}
 	s := &statelogv1.Snapshot{}
 	err = unframe(object, s)
-	if err == nil && s.GetFormatVersion() != formatVersion {
-		err = errNewer
+	if err == nil {
+		err = checkFormat(s.GetFormatVersion())
 	}
 	if err == nil && (s.GetNumber() != number || s.GetDeployment() != l.known.deployment) {
 		err = errDamaged
@@ -291,26 +291,21 @@ func (l *log) summarise(ctx context.Context) {
 	}
 }
 
-// leaseEnd returns the time when the lease of the holder of the lock ends, by the clock of the
-// service.
-func (l *log) leaseEnd(ctx context.Context) (time.Time, error) {
-	renewed, err := l.place.modified(ctx, objectName(l.folder, l.known.lockEntry, entryKind))
-	if errors.Is(err, errMissing) { // compacted: the lock is old, or is renewed
-		renewed, err = time.Time{}, nil
+// leaseEnd returns the time when the lease of a holder ends, by the clock of the service. Renewed
+// reports whether it was ever renewed, so that there is an object for it.
+func (l *log) leaseEnd(ctx context.Context, h *holder) (end time.Time, renewed bool, err error) {
+	at, err := l.place.modified(ctx, l.leaseName(h.ID))
+	renewed = err == nil
+	if errors.Is(err, errMissing) { // the lock is young
+		at, err = l.place.modified(ctx, objectName(l.folder, h.entry, entryKind))
 	}
-	if err != nil {
-		return time.Time{}, err
+	if errors.Is(err, errMissing) { // compacted: it is old, and nobody renews it
+		at, err = time.Time{}, nil
 	}
-	switch id, err := l.place.read(ctx, l.leaseName()); {
-	case errors.Is(err, errMissing):
-	case err != nil:
-		return time.Time{}, err
-	case string(id) == l.known.holder.ID:
-		if renewed, err = l.place.modified(ctx, l.leaseName()); err != nil {
-			return time.Time{}, err
-		}
-	}
-	return renewed.Add(statestore.LeaseTime), nil
+	return at.Add(statestore.LeaseTime), renewed, err
 }
 
-func (l *log) leaseName() string { return l.place.prefix + "leases/" + escape(l.known.deployment) }
+// leaseName returns the name of the object that the holder of a lock writes to renew its lease.
+func (l *log) leaseName(lockID string) string {
+	return l.place.prefix + "leases/" + escape(l.known.deployment) + "/" + escape(lockID)
+}

@@ -27,19 +27,28 @@ type model struct {
 	// touched has the records that the newest serial has changed, and whether each was there before.
 	touched map[string]bool
 
-	holder    *statestore.LockInfo // nil if nobody holds the lock
-	lockEntry int64                // that has taken it
-	epoch     int64
-	secret    []byte // nil if there is none
+	holders []*holder // of locks, in the order in which they got them
+	epoch   int64     // of the last one
+	secret  []byte    // nil if there is none
 
 	moved   string // the location where the state is; "" if it is here
 	movedAt time.Time
 }
 
-// version is a serial with the entries that wrote it.
+// holder is the holder of a lock.
+type holder struct {
+	statestore.LockInfo
+	entry int64 // that has taken the lock
+}
+
+// version is a serial with the entries that wrote it: the first one, and the last one while it was
+// the newest. That it was finished can be noted later, when the log has entries of other serials.
 type version struct {
 	statestore.Version
 	first, last int64
+
+	lock      string // under which it was opened
+	continues int64  // the serial whose operation goes on in this one; 0 if that is new
 }
 
 func newModel(deployment string) *model {
@@ -71,8 +80,8 @@ func (m *model) snapshot() *statestore.Snapshot {
 // apply adds an entry, which is the next one. An entry that cannot follow is an error.
 func (m *model) apply(e *statelogv1.Entry, sum hash) error {
 	switch {
-	case e.GetFormatVersion() != formatVersion:
-		return errNewer
+	case checkFormat(e.GetFormatVersion()) != nil:
+		return checkFormat(e.GetFormatVersion())
 	case e.GetDeployment() != m.deployment || e.GetNumber() != m.number+1 || m.number > 0 && !bytes.Equal(e.GetPrevious(), m.hash[:]):
 		return fmt.Errorf("its entry %d is not the one that follows entry %d", e.GetNumber(), m.number)
 	}
@@ -80,8 +89,30 @@ func (m *model) apply(e *statelogv1.Entry, sum hash) error {
 		return err
 	}
 	m.number, m.hash = e.GetNumber(), sum
-	if m.holder != nil && m.holder.ID == e.GetLockId() {
-		m.holder.Seen = toTime(e.GetTime())
+	if h := m.holder(e.GetLockId()); h != nil {
+		h.Seen = toTime(e.GetTime())
+	}
+	return nil
+}
+
+// holder returns the holder of the lock with an ID, nil if that is not held.
+func (m *model) holder(lockID string) *holder {
+	for _, h := range m.holders {
+		if h.ID == lockID {
+			return h
+		}
+	}
+	return nil
+}
+
+// present returns the first holder that has what a lock has that is not held any more, nil if there
+// is none.
+func (m *model) present(lost *statestore.LockInfo) *statestore.LockInfo {
+	for _, h := range m.holders {
+		if _, conflicts := lost.Conflict(&h.LockInfo); conflicts {
+			now := h.LockInfo
+			return &now
+		}
 	}
 	return nil
 }
@@ -90,14 +121,13 @@ func (m *model) apply(e *statelogv1.Entry, sum hash) error {
 func (m *model) occur(e *statelogv1.Entry) error {
 	switch event := e.GetEvent().(type) {
 	case *statelogv1.Entry_Lock:
-		m.holder, m.lockEntry = toLock(m.deployment, event.Lock), e.GetNumber()
-		m.epoch = m.holder.Epoch
+		return m.lock(e.GetNumber(), event.Lock)
 	case *statelogv1.Entry_Unlock:
-		m.holder, m.lockEntry = nil, 0
+		return m.unlock(event.Unlock.GetLockId())
 	case *statelogv1.Entry_Begin:
-		return m.open(e.GetNumber(), event.Begin)
+		return m.open(e, event.Begin)
 	case *statelogv1.Entry_Import:
-		if err := m.open(e.GetNumber(), event.Import); err != nil {
+		if err := m.open(e, event.Import); err != nil {
 			return err
 		}
 		// A record that was changed, and then back, counts as changed in the other store.
@@ -108,11 +138,7 @@ func (m *model) occur(e *statelogv1.Entry) error {
 		}
 		m.change(e.GetNumber(), event.Write)
 	case *statelogv1.Entry_Commit:
-		if len(m.versions) == 0 {
-			return errDamaged
-		}
-		newest := &m.versions[len(m.versions)-1]
-		newest.Finished, newest.last = toTime(e.GetTime()), e.GetNumber()
+		return m.finish(event.Commit.GetSerial(), toTime(e.GetTime()), e.GetNumber())
 	case *statelogv1.Entry_Secret:
 		m.secret = event.Secret
 	case *statelogv1.Entry_Moved:
@@ -123,18 +149,72 @@ func (m *model) occur(e *statelogv1.Entry) error {
 	return nil
 }
 
+// lock adds a holder, in the place of those whose locks it displaces.
+func (m *model) lock(number int64, l *statelogv1.Lock) error {
+	for _, id := range l.GetDisplaced() {
+		if err := m.unlock(id); err != nil {
+			return err
+		}
+	}
+	h := toHolder(m.deployment, l)
+	h.entry = number
+	m.holders, m.epoch = append(m.holders, h), h.Epoch
+	return nil
+}
+
+// unlock removes a holder.
+func (m *model) unlock(lockID string) error {
+	h := m.holder(lockID)
+	if h == nil {
+		return errDamaged
+	}
+	m.holders = slices.DeleteFunc(m.holders, func(other *holder) bool { return other == h })
+	return nil
+}
+
 // open adds a serial.
-func (m *model) open(number int64, serial *statelogv1.Serial) error {
+func (m *model) open(e *statelogv1.Entry, serial *statelogv1.Serial) error {
 	v := toVersion(serial.GetVersion())
 	if v.Serial != int64(len(m.versions))+1 {
 		return errDamaged
 	}
-	v.Changed, v.Total, v.first, v.last = 0, m.newest().Total, number, number
+	if v.continues != 0 {
+		if err := m.finish(v.continues, v.Started, e.GetNumber()); err != nil {
+			return err
+		}
+	}
+	v.Changed, v.Total, v.first, v.last, v.lock = 0, m.newest().Total, e.GetNumber(), e.GetNumber(), e.GetLockId()
 	m.lineage = serial.GetLineage()
 	m.versions = append(m.versions, v)
 	m.touched = map[string]bool{}
-	m.change(number, serial.GetWrite())
+	m.change(e.GetNumber(), serial.GetWrite())
 	return nil
+}
+
+// finish notes with an entry that the operation of a serial has ended, or goes on in another one.
+// If there are later serials, the entry does not count as one of this serial: [log.until] would
+// find theirs, too.
+func (m *model) finish(serial int64, at time.Time, entry int64) error {
+	if serial < 1 || serial > int64(len(m.versions)) {
+		return errDamaged
+	}
+	v := &m.versions[serial-1]
+	v.Finished = at
+	if isNewest := serial == int64(len(m.versions)); isNewest {
+		v.last = entry
+	}
+	return nil
+}
+
+// newestOf returns the newest serial that was opened under a lock, the zero one where there is
+// none.
+func (m *model) newestOf(lockID string) version {
+	for _, v := range slices.Backward(m.versions) {
+		if v.lock == lockID {
+			return v
+		}
+	}
+	return version{}
 }
 
 // change changes records in the newest serial, and counts them.

@@ -37,17 +37,19 @@ func TestDirectory(t *testing.T) {
 	storetest.Run(t, open, newDirectory)
 }
 
-// fill makes a log with several serials, of which the last one is open, and returns the snapshots
-// of all. The lock is held.
+// fill makes a log with several serials, of which the last two are open, and returns the snapshots
+// of all. Two locks of parts are held, whose writers write in turns.
 func fill(t *testing.T, s statestore.Store) (serials []*statestore.Snapshot) {
 	t.Helper()
 	for i := range 20 {
 		changes := map[string][]byte{"same": {}, fmt.Sprint("key-", i%7): fmt.Append(nil, "value ", i)}
 		storetest.Apply(t, s, changes, map[string][]byte{"gone": nil})
 	}
-	lock := storetest.MustLock(t, s, "default")
+	lock := lockPart(t, s, "key-1")
 	w := storetest.MustBegin(t, lock, storetest.MustRead(t, s, "default").Base())
+	between := storetest.MustBegin(t, lockPart(t, s, "key-2"), w.Base())
 	storetest.MustWrite(t, w, map[string][]byte{"key-1": nil, "open": []byte("x")})
+	storetest.MustWrite(t, between, map[string][]byte{"key-2": []byte("y")})
 	if _, err := lock.Secret(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -161,19 +163,21 @@ func TestMissingObject(t *testing.T) {
 func TestCompact(t *testing.T) {
 	s := storetest.OpenWith(t, open, newDirectory(t)).(*store)
 	want := fill(t, s)
-	info, err := storetest.Holder(t.Context(), s, "default")
-	if err != nil {
-		t.Fatal(err)
+	holders, err := s.Holders(t.Context(), "default")
+	if err != nil || len(holders) != 2 {
+		t.Fatalf("holders %v, error %v", holders, err)
 	}
-	if err := s.ForceUnlock(t.Context(), "default", info.ID); err != nil {
-		t.Fatal(err)
+	for _, holder := range holders {
+		if err := s.ForceUnlock(t.Context(), "default", holder.ID); err != nil {
+			t.Fatal(err)
+		}
 	}
 	lock := storetest.MustLock(t, s, "default").(statestore.Compactor)
 	if removed, err := lock.Compact(t.Context(), 10); removed != 0 || err != nil {
 		t.Errorf("removed %d objects that are young, error %v", removed, err)
 	}
 	s.keeps = -time.Minute
-	for _, before := range []int64{5, 10, 10, 21} {
+	for _, before := range []int64{5, 10, 10, 21, 22, 24} {
 		removed, err := lock.Compact(t.Context(), before)
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +187,7 @@ func TestCompact(t *testing.T) {
 		}
 		checkSerials(t, s, want, before)
 	}
-	if _, err := lock.Compact(t.Context(), 22); !storetest.IsError[*statestore.SerialError](err) {
+	if _, err := lock.Compact(t.Context(), 25); !storetest.IsError[*statestore.SerialError](err) {
 		t.Errorf("no such serial: got error %v", err)
 	}
 	storetest.MustUnlock(t, lock)

@@ -218,6 +218,12 @@ func (p *place) unreadable(object string, err error) error {
 			Location: p.shown, Problem: statestore.ProblemNewer, Detail: "was written by a newer cairn: " + object + " is not known here",
 			Remedy: "use a newer cairn",
 		}
+	case errors.Is(err, errOlder):
+		return &statestore.StoreError{
+			Location: p.shown, Problem: statestore.ProblemNotState,
+			Detail: "was written by a cairn from before the first release: the format of " + object + " is not known here",
+			Remedy: "use a location where nothing is stored yet",
+		}
 	case errors.Is(err, errDamaged):
 		return p.corrupt(object + " has changed since it was written")
 	default:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv/storetest"
@@ -38,6 +39,16 @@ func (b *countingBucket) create(ctx context.Context, name string, content []byte
 func (b *countingBucket) put(ctx context.Context, name string, content []byte) error {
 	b.requests.Add(1)
 	return b.bucket.put(ctx, name, content)
+}
+
+func (b *countingBucket) modified(ctx context.Context, name string) (time.Time, error) {
+	b.requests.Add(1)
+	return b.bucket.modified(ctx, name)
+}
+
+func (b *countingBucket) remove(ctx context.Context, name string) error {
+	b.requests.Add(1)
+	return b.bucket.remove(ctx, name)
 }
 
 // openCounting opens a store that knows nothing yet, and counts.
@@ -70,5 +81,65 @@ func TestRequests(t *testing.T) {
 	}
 	if got := reading.requests.Load(); got > manyEntries+16+3 {
 		t.Errorf("%d requests after three times more", got)
+	}
+}
+
+// The only holder of a lock makes as few requests whether that is of the whole or of parts, also
+// where others have locks of other parts.
+func TestRequestsOfOperation(t *testing.T) {
+	location := newDirectory(t)
+	storetest.Apply(t, storetest.OpenWith(t, open, location), map[string][]byte{"a": []byte("0")})
+	for _, test := range []struct {
+		name   string
+		parts  []statestore.Part
+		beside []statestore.Part
+	}{
+		{name: "whole"},
+		{name: "parts", parts: []statestore.Part{{Path: []string{"a"}, Exclusive: true}, {Path: []string{"b"}}}},
+		{
+			name:   "parts beside others",
+			parts:  []statestore.Part{{Path: []string{"a"}, Exclusive: true}},
+			beside: []statestore.Part{{Path: []string{"b"}, Exclusive: true}},
+		},
+	} {
+		s, counting := openCounting(t, location)
+		storetest.MustRead(t, s, "default") // whatever is there
+		if test.beside != nil {
+			other := storetest.OpenWith(t, open, location)
+			if _, err := other.Lock(t.Context(), "default", statestore.LockRequest{Parts: test.beside}); err != nil {
+				t.Fatal(err)
+			}
+			storetest.MustRead(t, s, "default")
+		}
+		counting.requests.Store(0)
+		wantRequests := func(step string, want int64) {
+			t.Helper()
+			if got := counting.requests.Swap(0); got != want {
+				t.Errorf("%s: %s took %d requests, want %d", test.name, step, got, want)
+			}
+		}
+		lock, err := s.Lock(t.Context(), "default", statestore.LockRequest{Parts: test.parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantRequests("Lock", 4) // the list of catalogs, the newest, the list of the log, and the entry
+		base := storetest.MustRead(t, s, "default").Base()
+		wantRequests("Read", 1)
+		w := storetest.MustBegin(t, lock, base)
+		wantRequests("Begin", 1)
+		storetest.MustWrite(t, w, map[string][]byte{"a": fmt.Append(nil, base.Serial)})
+		wantRequests("Write", 1)
+		storetest.MustWrite(t, w, map[string][]byte{"a": fmt.Append(nil, base.Serial)})
+		wantRequests("Write of the same", 0)
+		if err := w.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantRequests("Commit", 1)
+		if _, err := s.Lock(t.Context(), "default", statestore.LockRequest{}); !storetest.IsError[*statestore.LockedError](err) {
+			t.Fatalf("got error %v, want that of a lock", err)
+		}
+		wantRequests("Lock that is refused", 4) // two lists, no lease, and the entry of the holder
+		storetest.MustUnlock(t, lock)
+		wantRequests("Unlock", 1)
 	}
 }

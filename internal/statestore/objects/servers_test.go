@@ -34,6 +34,7 @@ func TestServers(t *testing.T) {
 			server := objecttest.Start(t, kind)
 			server.Access().SetEnv(t)
 			storetest.Run(t, open, func(t *testing.T) string { return newStack(t, server.Access().Location) })
+			t.Run("writers of disjoint parts", func(t *testing.T) { testDisjoint(t, newStack(t, server.Access().Location), 4, 3) })
 		})
 	}
 }
@@ -53,6 +54,7 @@ func TestFaults(t *testing.T) {
 				MaxDelay: 5 * time.Millisecond, Repeat: 0.1, Reorder: 0.05, CutBefore: 0.04, CutAfter: 0.04, Unavailable: 0.04,
 			})
 			testContention(t, location, 4, 3)
+			testDisjoint(t, newStack(t, proxy.Access().Location), 3, 3)
 			proxy.SetFaults(objecttest.Faults{})
 			t.Logf("%+v", proxy.Counts())
 		})

@@ -104,8 +104,8 @@ func (s *stack) read(ctx context.Context, deployment string, fn func(l *log) err
 	})
 }
 
-// refresh reads the log of a deployment. An empty one is believed only if the catalog says the same.
-// Otherwise somebody may have begun it between both: what the catalog has was written before.
+// refresh reads the log of a deployment. An empty one is believed only if the catalog says the
+// same. Otherwise somebody may have begun it between both: what the catalog has was written before.
 func (s *stack) refresh(ctx context.Context, l *log) error {
 	if err := l.refresh(ctx); err != nil {
 		return err

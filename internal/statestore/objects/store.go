@@ -129,10 +129,7 @@ func (s *stack) each(ctx context.Context, names []string, fn func(ctx context.Co
 // Holders implements [statestore.Store].
 func (s *store) Holders(ctx context.Context, deployment string) (holders []statestore.LockInfo, err error) {
 	err = s.within(ctx, deployment, func(l *log) error {
-		holder, err := l.holder(ctx)
-		if holder != nil {
-			holders = []statestore.LockInfo{*holder}
-		}
+		holders, err = l.holders(ctx)
 		return err
 	})
 	return holders, err
@@ -155,28 +152,24 @@ func (s *store) Locks(ctx context.Context) ([]statestore.LockInfo, error) {
 		names = append(names, unescape(folder))
 	}
 	slices.Sort(names)
-	holders := make([]*statestore.LockInfo, len(names))
-	err = s.each(ctx, names, func(ctx context.Context, l *log) error {
-		holder, err := l.holder(ctx)
-		holders[slices.Index(names, l.known.deployment)] = holder
+	holders := make([][]statestore.LockInfo, len(names))
+	err = s.each(ctx, names, func(ctx context.Context, l *log) (err error) {
+		holders[slices.Index(names, l.known.deployment)], err = l.holders(ctx)
 		return err
 	})
-	var locks []statestore.LockInfo
-	for _, holder := range holders {
-		if holder != nil {
-			locks = append(locks, *holder)
-		}
-	}
-	return locks, err
+	return slices.Concat(holders...), err
 }
 
-// holder returns the holder of the lock with the end of its lease, nil if there is none.
-func (l *log) holder(ctx context.Context) (*statestore.LockInfo, error) {
-	if l.known.holder == nil {
-		return nil, nil //nolint:nilnil // nobody is an answer
+// holders returns the holders of locks with the ends of their leases.
+func (l *log) holders(ctx context.Context) ([]statestore.LockInfo, error) {
+	var holders []statestore.LockInfo
+	for _, h := range l.known.holders {
+		holder := h.LockInfo
+		var err error
+		if holder.Until, _, err = l.leaseEnd(ctx, h); err != nil {
+			return nil, err
+		}
+		holders = append(holders, holder)
 	}
-	holder := *l.known.holder
-	var err error
-	holder.Until, err = l.leaseEnd(ctx)
-	return &holder, err
+	return holders, nil
 }

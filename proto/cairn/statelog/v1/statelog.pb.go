@@ -267,19 +267,24 @@ func (*Entry_Import) isEntry_Event() {}
 
 func (*Entry_Moved) isEntry_Event() {}
 
-// Lock takes the lock.
+// Lock takes a lock of the deployment, or of parts of it.
 type Lock struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Operation     string                 `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
-	Owner         string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
-	Host          string                 `protobuf:"bytes,4,opt,name=host,proto3" json:"host,omitempty"`
-	Pid           int64                  `protobuf:"varint,5,opt,name=pid,proto3" json:"pid,omitempty"`
-	ProcessScope  string                 `protobuf:"bytes,6,opt,name=process_scope,json=processScope,proto3" json:"process_scope,omitempty"`
-	ProcessStart  string                 `protobuf:"bytes,7,opt,name=process_start,json=processStart,proto3" json:"process_start,omitempty"`
-	Started       int64                  `protobuf:"varint,8,opt,name=started,proto3" json:"started,omitempty"`
-	Seen          int64                  `protobuf:"varint,9,opt,name=seen,proto3" json:"seen,omitempty"`
-	Epoch         int64                  `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Id           string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Operation    string                 `protobuf:"bytes,2,opt,name=operation,proto3" json:"operation,omitempty"`
+	Owner        string                 `protobuf:"bytes,3,opt,name=owner,proto3" json:"owner,omitempty"`
+	Host         string                 `protobuf:"bytes,4,opt,name=host,proto3" json:"host,omitempty"`
+	Pid          int64                  `protobuf:"varint,5,opt,name=pid,proto3" json:"pid,omitempty"`
+	ProcessScope string                 `protobuf:"bytes,6,opt,name=process_scope,json=processScope,proto3" json:"process_scope,omitempty"`
+	ProcessStart string                 `protobuf:"bytes,7,opt,name=process_start,json=processStart,proto3" json:"process_start,omitempty"`
+	Started      int64                  `protobuf:"varint,8,opt,name=started,proto3" json:"started,omitempty"`
+	Seen         int64                  `protobuf:"varint,9,opt,name=seen,proto3" json:"seen,omitempty"`
+	Epoch        int64                  `protobuf:"varint,10,opt,name=epoch,proto3" json:"epoch,omitempty"`
+	Parts        []*Part                `protobuf:"bytes,11,rep,name=parts,proto3" json:"parts,omitempty"` // none stands for the whole deployment, exclusively
+	// In an entry, the IDs of the locks that are removed for this one.
+	Displaced []string `protobuf:"bytes,12,rep,name=displaced,proto3" json:"displaced,omitempty"`
+	// In a snapshot, the number of the entry that took the lock.
+	Entry         int64 `protobuf:"varint,13,opt,name=entry,proto3" json:"entry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -384,16 +389,91 @@ func (x *Lock) GetEpoch() int64 {
 	return 0
 }
 
-// Unlock gives the lock back, or removes it.
+func (x *Lock) GetParts() []*Part {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+func (x *Lock) GetDisplaced() []string {
+	if x != nil {
+		return x.Displaced
+	}
+	return nil
+}
+
+func (x *Lock) GetEntry() int64 {
+	if x != nil {
+		return x.Entry
+	}
+	return 0
+}
+
+// Part is a part of a deployment.
+type Part struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Path          []string               `protobuf:"bytes,1,rep,name=path,proto3" json:"path,omitempty"` // empty for the whole deployment
+	Exclusive     bool                   `protobuf:"varint,2,opt,name=exclusive,proto3" json:"exclusive,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Part) Reset() {
+	*x = Part{}
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Part) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Part) ProtoMessage() {}
+
+func (x *Part) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Part.ProtoReflect.Descriptor instead.
+func (*Part) Descriptor() ([]byte, []int) {
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Part) GetPath() []string {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *Part) GetExclusive() bool {
+	if x != nil {
+		return x.Exclusive
+	}
+	return false
+}
+
+// Unlock gives a lock back, or removes it.
 type Unlock struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	LockId        string                 `protobuf:"bytes,1,opt,name=lock_id,json=lockId,proto3" json:"lock_id,omitempty"` // of the lock, whoever writes the entry
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Unlock) Reset() {
 	*x = Unlock{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[2]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +485,7 @@ func (x *Unlock) String() string {
 func (*Unlock) ProtoMessage() {}
 
 func (x *Unlock) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[2]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +498,14 @@ func (x *Unlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Unlock.ProtoReflect.Descriptor instead.
 func (*Unlock) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{2}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Unlock) GetLockId() string {
+	if x != nil {
+		return x.LockId
+	}
+	return ""
 }
 
 // Serial opens a serial, with its first changes, or adds a whole one of another store.
@@ -433,7 +520,7 @@ type Serial struct {
 
 func (x *Serial) Reset() {
 	*x = Serial{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[3]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -445,7 +532,7 @@ func (x *Serial) String() string {
 func (*Serial) ProtoMessage() {}
 
 func (x *Serial) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[3]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -458,7 +545,7 @@ func (x *Serial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Serial.ProtoReflect.Descriptor instead.
 func (*Serial) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{3}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Serial) GetLineage() string {
@@ -493,16 +580,22 @@ type Version struct {
 	Finished  int64                  `protobuf:"varint,6,opt,name=finished,proto3" json:"finished,omitempty"` // 0 until committed
 	Changed   int64                  `protobuf:"varint,7,opt,name=changed,proto3" json:"changed,omitempty"`
 	Total     int64                  `protobuf:"varint,8,opt,name=total,proto3" json:"total,omitempty"`
-	// The numbers of the entries that opened the serial, and that was the last of it so far.
-	FirstEntry    int64 `protobuf:"varint,9,opt,name=first_entry,json=firstEntry,proto3" json:"first_entry,omitempty"`
-	LastEntry     int64 `protobuf:"varint,10,opt,name=last_entry,json=lastEntry,proto3" json:"last_entry,omitempty"`
+	// The numbers of the entries that opened the serial, and that was the last of it while it was the
+	// newest.
+	FirstEntry int64 `protobuf:"varint,9,opt,name=first_entry,json=firstEntry,proto3" json:"first_entry,omitempty"`
+	LastEntry  int64 `protobuf:"varint,10,opt,name=last_entry,json=lastEntry,proto3" json:"last_entry,omitempty"`
+	// The lock under which it was opened.
+	LockId string `protobuf:"bytes,11,opt,name=lock_id,json=lockId,proto3" json:"lock_id,omitempty"`
+	// The serial, opened under the same lock and finished by this one, whose operation goes on in this
+	// one, as there were others in between; 0 for a new operation.
+	Continues     int64 `protobuf:"varint,12,opt,name=continues,proto3" json:"continues,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Version) Reset() {
 	*x = Version{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[4]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -514,7 +607,7 @@ func (x *Version) String() string {
 func (*Version) ProtoMessage() {}
 
 func (x *Version) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[4]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -527,7 +620,7 @@ func (x *Version) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Version.ProtoReflect.Descriptor instead.
 func (*Version) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{4}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Version) GetSerial() int64 {
@@ -600,6 +693,20 @@ func (x *Version) GetLastEntry() int64 {
 	return 0
 }
 
+func (x *Version) GetLockId() string {
+	if x != nil {
+		return x.LockId
+	}
+	return ""
+}
+
+func (x *Version) GetContinues() int64 {
+	if x != nil {
+		return x.Continues
+	}
+	return 0
+}
+
 // Write changes records in the newest serial.
 type Write struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -610,7 +717,7 @@ type Write struct {
 
 func (x *Write) Reset() {
 	*x = Write{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[5]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +729,7 @@ func (x *Write) String() string {
 func (*Write) ProtoMessage() {}
 
 func (x *Write) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[5]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +742,7 @@ func (x *Write) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Write.ProtoReflect.Descriptor instead.
 func (*Write) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{5}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Write) GetRecords() []*Record {
@@ -657,7 +764,7 @@ type Record struct {
 
 func (x *Record) Reset() {
 	*x = Record{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[6]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +776,7 @@ func (x *Record) String() string {
 func (*Record) ProtoMessage() {}
 
 func (x *Record) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[6]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +789,7 @@ func (x *Record) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Record.ProtoReflect.Descriptor instead.
 func (*Record) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{6}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Record) GetKey() []byte {
@@ -706,16 +813,17 @@ func (x *Record) GetDeleted() bool {
 	return false
 }
 
-// Commit ends the newest serial.
+// Commit ends a serial, after which there may be others already.
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
+	Serial        int64                  `protobuf:"varint,1,opt,name=serial,proto3" json:"serial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[7]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +835,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[7]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +848,14 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{7}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Commit) GetSerial() int64 {
+	if x != nil {
+		return x.Serial
+	}
+	return 0
 }
 
 // Snapshot is all that the log up to an entry says.
@@ -755,19 +870,18 @@ type Snapshot struct {
 	Lineage  string     `protobuf:"bytes,5,opt,name=lineage,proto3" json:"lineage,omitempty"`
 	Versions []*Version `protobuf:"bytes,6,rep,name=versions,proto3" json:"versions,omitempty"` // oldest first
 	Records  []*Record  `protobuf:"bytes,7,rep,name=records,proto3" json:"records,omitempty"`   // of the newest serial, sorted by key
-	// Of an open serial, the records that it has changed. Whether each was there before it.
+	// If the newest serial is open, the records that it has changed. Whether each was there before it.
 	Touched       []*Touched `protobuf:"bytes,8,rep,name=touched,proto3" json:"touched,omitempty"`
-	Lock          *Lock      `protobuf:"bytes,9,opt,name=lock,proto3" json:"lock,omitempty"`                              // missing if nobody holds it
-	LockEntry     int64      `protobuf:"varint,10,opt,name=lock_entry,json=lockEntry,proto3" json:"lock_entry,omitempty"` // which took it
 	Epoch         int64      `protobuf:"varint,11,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	Secret        []byte     `protobuf:"bytes,12,opt,name=secret,proto3" json:"secret,omitempty"`
+	Locks         []*Lock    `protobuf:"bytes,13,rep,name=locks,proto3" json:"locks,omitempty"` // by epoch
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
 	*x = Snapshot{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[8]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -779,7 +893,7 @@ func (x *Snapshot) String() string {
 func (*Snapshot) ProtoMessage() {}
 
 func (x *Snapshot) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[8]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -792,7 +906,7 @@ func (x *Snapshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Snapshot.ProtoReflect.Descriptor instead.
 func (*Snapshot) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{8}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Snapshot) GetFormatVersion() uint32 {
@@ -851,20 +965,6 @@ func (x *Snapshot) GetTouched() []*Touched {
 	return nil
 }
 
-func (x *Snapshot) GetLock() *Lock {
-	if x != nil {
-		return x.Lock
-	}
-	return nil
-}
-
-func (x *Snapshot) GetLockEntry() int64 {
-	if x != nil {
-		return x.LockEntry
-	}
-	return 0
-}
-
 func (x *Snapshot) GetEpoch() int64 {
 	if x != nil {
 		return x.Epoch
@@ -875,6 +975,13 @@ func (x *Snapshot) GetEpoch() int64 {
 func (x *Snapshot) GetSecret() []byte {
 	if x != nil {
 		return x.Secret
+	}
+	return nil
+}
+
+func (x *Snapshot) GetLocks() []*Lock {
+	if x != nil {
+		return x.Locks
 	}
 	return nil
 }
@@ -890,7 +997,7 @@ type Touched struct {
 
 func (x *Touched) Reset() {
 	*x = Touched{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[9]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +1009,7 @@ func (x *Touched) String() string {
 func (*Touched) ProtoMessage() {}
 
 func (x *Touched) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[9]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +1022,7 @@ func (x *Touched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Touched.ProtoReflect.Descriptor instead.
 func (*Touched) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{9}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Touched) GetKey() []byte {
@@ -948,7 +1055,7 @@ type Catalog struct {
 
 func (x *Catalog) Reset() {
 	*x = Catalog{}
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[10]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -960,7 +1067,7 @@ func (x *Catalog) String() string {
 func (*Catalog) ProtoMessage() {}
 
 func (x *Catalog) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[10]
+	mi := &file_cairn_statelog_v1_statelog_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -973,7 +1080,7 @@ func (x *Catalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Catalog.ProtoReflect.Descriptor instead.
 func (*Catalog) Descriptor() ([]byte, []int) {
-	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{10}
+	return file_cairn_statelog_v1_statelog_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Catalog) GetFormatVersion() uint32 {
@@ -1042,7 +1149,7 @@ const file_cairn_statelog_v1_statelog_proto_rawDesc = "" +
 	"\x06secret\x18\r \x01(\fH\x00R\x06secret\x123\n" +
 	"\x06import\x18\x0e \x01(\v2\x19.cairn.statelog.v1.SerialH\x00R\x06import\x12\x16\n" +
 	"\x05moved\x18\x0f \x01(\tH\x00R\x05movedB\a\n" +
-	"\x05event\"\xfe\x01\n" +
+	"\x05event\"\xe1\x02\n" +
 	"\x04Lock\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1c\n" +
 	"\toperation\x18\x02 \x01(\tR\toperation\x12\x14\n" +
@@ -1054,12 +1161,19 @@ const file_cairn_statelog_v1_statelog_proto_rawDesc = "" +
 	"\astarted\x18\b \x01(\x03R\astarted\x12\x12\n" +
 	"\x04seen\x18\t \x01(\x03R\x04seen\x12\x14\n" +
 	"\x05epoch\x18\n" +
-	" \x01(\x03R\x05epoch\"\b\n" +
-	"\x06Unlock\"\x88\x01\n" +
+	" \x01(\x03R\x05epoch\x12-\n" +
+	"\x05parts\x18\v \x03(\v2\x17.cairn.statelog.v1.PartR\x05parts\x12\x1c\n" +
+	"\tdisplaced\x18\f \x03(\tR\tdisplaced\x12\x14\n" +
+	"\x05entry\x18\r \x01(\x03R\x05entry\"8\n" +
+	"\x04Part\x12\x12\n" +
+	"\x04path\x18\x01 \x03(\tR\x04path\x12\x1c\n" +
+	"\texclusive\x18\x02 \x01(\bR\texclusive\"!\n" +
+	"\x06Unlock\x12\x17\n" +
+	"\alock_id\x18\x01 \x01(\tR\x06lockId\"\x88\x01\n" +
 	"\x06Serial\x12\x18\n" +
 	"\alineage\x18\x01 \x01(\tR\alineage\x124\n" +
 	"\aversion\x18\x02 \x01(\v2\x1a.cairn.statelog.v1.VersionR\aversion\x12.\n" +
-	"\x05write\x18\x03 \x01(\v2\x18.cairn.statelog.v1.WriteR\x05write\"\x8f\x02\n" +
+	"\x05write\x18\x03 \x01(\v2\x18.cairn.statelog.v1.WriteR\x05write\"\xc6\x02\n" +
 	"\aVersion\x12\x16\n" +
 	"\x06serial\x18\x01 \x01(\x03R\x06serial\x12\x1c\n" +
 	"\toperation\x18\x02 \x01(\tR\toperation\x12\x14\n" +
@@ -1073,14 +1187,17 @@ const file_cairn_statelog_v1_statelog_proto_rawDesc = "" +
 	"firstEntry\x12\x1d\n" +
 	"\n" +
 	"last_entry\x18\n" +
-	" \x01(\x03R\tlastEntry\"<\n" +
+	" \x01(\x03R\tlastEntry\x12\x17\n" +
+	"\alock_id\x18\v \x01(\tR\x06lockId\x12\x1c\n" +
+	"\tcontinues\x18\f \x01(\x03R\tcontinues\"<\n" +
 	"\x05Write\x123\n" +
 	"\arecords\x18\x01 \x03(\v2\x19.cairn.statelog.v1.RecordR\arecords\"J\n" +
 	"\x06Record\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\x12\x18\n" +
-	"\adeleted\x18\x03 \x01(\bR\adeleted\"\b\n" +
-	"\x06Commit\"\xb4\x03\n" +
+	"\adeleted\x18\x03 \x01(\bR\adeleted\" \n" +
+	"\x06Commit\x12\x16\n" +
+	"\x06serial\x18\x01 \x01(\x03R\x06serial\"\xa3\x03\n" +
 	"\bSnapshot\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x1e\n" +
 	"\n" +
@@ -1091,13 +1208,12 @@ const file_cairn_statelog_v1_statelog_proto_rawDesc = "" +
 	"\alineage\x18\x05 \x01(\tR\alineage\x126\n" +
 	"\bversions\x18\x06 \x03(\v2\x1a.cairn.statelog.v1.VersionR\bversions\x123\n" +
 	"\arecords\x18\a \x03(\v2\x19.cairn.statelog.v1.RecordR\arecords\x124\n" +
-	"\atouched\x18\b \x03(\v2\x1a.cairn.statelog.v1.TouchedR\atouched\x12+\n" +
-	"\x04lock\x18\t \x01(\v2\x17.cairn.statelog.v1.LockR\x04lock\x12\x1d\n" +
-	"\n" +
-	"lock_entry\x18\n" +
-	" \x01(\x03R\tlockEntry\x12\x14\n" +
+	"\atouched\x18\b \x03(\v2\x1a.cairn.statelog.v1.TouchedR\atouched\x12\x14\n" +
 	"\x05epoch\x18\v \x01(\x03R\x05epoch\x12\x16\n" +
-	"\x06secret\x18\f \x01(\fR\x06secret\"5\n" +
+	"\x06secret\x18\f \x01(\fR\x06secret\x12-\n" +
+	"\x05locks\x18\r \x03(\v2\x17.cairn.statelog.v1.LockR\x05locksJ\x04\b\t\x10\n" +
+	"J\x04\b\n" +
+	"\x10\v\"5\n" +
 	"\aTouched\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12\x18\n" +
 	"\aexisted\x18\x02 \x01(\bR\aexisted\"\xab\x01\n" +
@@ -1121,39 +1237,41 @@ func file_cairn_statelog_v1_statelog_proto_rawDescGZIP() []byte {
 	return file_cairn_statelog_v1_statelog_proto_rawDescData
 }
 
-var file_cairn_statelog_v1_statelog_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
+var file_cairn_statelog_v1_statelog_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_cairn_statelog_v1_statelog_proto_goTypes = []any{
 	(*Entry)(nil),    // 0: cairn.statelog.v1.Entry
 	(*Lock)(nil),     // 1: cairn.statelog.v1.Lock
-	(*Unlock)(nil),   // 2: cairn.statelog.v1.Unlock
-	(*Serial)(nil),   // 3: cairn.statelog.v1.Serial
-	(*Version)(nil),  // 4: cairn.statelog.v1.Version
-	(*Write)(nil),    // 5: cairn.statelog.v1.Write
-	(*Record)(nil),   // 6: cairn.statelog.v1.Record
-	(*Commit)(nil),   // 7: cairn.statelog.v1.Commit
-	(*Snapshot)(nil), // 8: cairn.statelog.v1.Snapshot
-	(*Touched)(nil),  // 9: cairn.statelog.v1.Touched
-	(*Catalog)(nil),  // 10: cairn.statelog.v1.Catalog
+	(*Part)(nil),     // 2: cairn.statelog.v1.Part
+	(*Unlock)(nil),   // 3: cairn.statelog.v1.Unlock
+	(*Serial)(nil),   // 4: cairn.statelog.v1.Serial
+	(*Version)(nil),  // 5: cairn.statelog.v1.Version
+	(*Write)(nil),    // 6: cairn.statelog.v1.Write
+	(*Record)(nil),   // 7: cairn.statelog.v1.Record
+	(*Commit)(nil),   // 8: cairn.statelog.v1.Commit
+	(*Snapshot)(nil), // 9: cairn.statelog.v1.Snapshot
+	(*Touched)(nil),  // 10: cairn.statelog.v1.Touched
+	(*Catalog)(nil),  // 11: cairn.statelog.v1.Catalog
 }
 var file_cairn_statelog_v1_statelog_proto_depIdxs = []int32{
 	1,  // 0: cairn.statelog.v1.Entry.lock:type_name -> cairn.statelog.v1.Lock
-	2,  // 1: cairn.statelog.v1.Entry.unlock:type_name -> cairn.statelog.v1.Unlock
-	3,  // 2: cairn.statelog.v1.Entry.begin:type_name -> cairn.statelog.v1.Serial
-	5,  // 3: cairn.statelog.v1.Entry.write:type_name -> cairn.statelog.v1.Write
-	7,  // 4: cairn.statelog.v1.Entry.commit:type_name -> cairn.statelog.v1.Commit
-	3,  // 5: cairn.statelog.v1.Entry.import:type_name -> cairn.statelog.v1.Serial
-	4,  // 6: cairn.statelog.v1.Serial.version:type_name -> cairn.statelog.v1.Version
-	5,  // 7: cairn.statelog.v1.Serial.write:type_name -> cairn.statelog.v1.Write
-	6,  // 8: cairn.statelog.v1.Write.records:type_name -> cairn.statelog.v1.Record
-	4,  // 9: cairn.statelog.v1.Snapshot.versions:type_name -> cairn.statelog.v1.Version
-	6,  // 10: cairn.statelog.v1.Snapshot.records:type_name -> cairn.statelog.v1.Record
-	9,  // 11: cairn.statelog.v1.Snapshot.touched:type_name -> cairn.statelog.v1.Touched
-	1,  // 12: cairn.statelog.v1.Snapshot.lock:type_name -> cairn.statelog.v1.Lock
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	3,  // 1: cairn.statelog.v1.Entry.unlock:type_name -> cairn.statelog.v1.Unlock
+	4,  // 2: cairn.statelog.v1.Entry.begin:type_name -> cairn.statelog.v1.Serial
+	6,  // 3: cairn.statelog.v1.Entry.write:type_name -> cairn.statelog.v1.Write
+	8,  // 4: cairn.statelog.v1.Entry.commit:type_name -> cairn.statelog.v1.Commit
+	4,  // 5: cairn.statelog.v1.Entry.import:type_name -> cairn.statelog.v1.Serial
+	2,  // 6: cairn.statelog.v1.Lock.parts:type_name -> cairn.statelog.v1.Part
+	5,  // 7: cairn.statelog.v1.Serial.version:type_name -> cairn.statelog.v1.Version
+	6,  // 8: cairn.statelog.v1.Serial.write:type_name -> cairn.statelog.v1.Write
+	7,  // 9: cairn.statelog.v1.Write.records:type_name -> cairn.statelog.v1.Record
+	5,  // 10: cairn.statelog.v1.Snapshot.versions:type_name -> cairn.statelog.v1.Version
+	7,  // 11: cairn.statelog.v1.Snapshot.records:type_name -> cairn.statelog.v1.Record
+	10, // 12: cairn.statelog.v1.Snapshot.touched:type_name -> cairn.statelog.v1.Touched
+	1,  // 13: cairn.statelog.v1.Snapshot.locks:type_name -> cairn.statelog.v1.Lock
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_cairn_statelog_v1_statelog_proto_init() }
@@ -1177,7 +1295,7 @@ func file_cairn_statelog_v1_statelog_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_statelog_v1_statelog_proto_rawDesc), len(file_cairn_statelog_v1_statelog_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   11,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
