@@ -6,6 +6,7 @@ package encryptedstore_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/encryption"
@@ -27,13 +28,19 @@ func openSealed(location string) (statestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return encryptedstore.New(store, keys, encryptedstore.Usual), nil
+	sealed := encryptedstore.New(store, keys, encryptedstore.Usual)
+	if strings.Contains(location, begunMark) {
+		return begunStore{sealed}, nil
+	}
+	return sealed, nil
 }
 
 // keyFile is the variable that has the file with the key.
 const keyFile = "SEALEDSTORE_TEST_KEY"
 
-func TestMain(m *testing.M) { storetest.Main(m, openSealed, nil) }
+func TestMain(m *testing.M) {
+	storetest.Main(m, openSealed, map[string]storetest.ChildRole{"hold parts": childHoldParts})
+}
 
 func TestContract(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "key")
@@ -41,5 +48,27 @@ func TestContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(keyFile, path)
-	storetest.Run(t, openSealed, func(t *testing.T) string { t.Helper(); return filepath.Join(t.TempDir(), "state.db") })
+	for kind, newLocation := range map[string]func(t *testing.T, name string) string{"file": newFile, "objects": newDirectory} {
+		t.Run(kind, func(t *testing.T) {
+			storetest.Run(t, openSealed, func(t *testing.T) string {
+				t.Helper()
+				if !strings.Contains(t.Name(), "parts") && !strings.Contains(t.Name(), "interleaved") {
+					return newLocation(t, "state")
+				}
+				return newLocation(t, begunMark)
+			})
+		})
+	}
+}
+
+// newFile returns the location of a file.
+func newFile(t *testing.T, name string) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), name+".db")
+}
+
+// newDirectory returns a location of objects.
+func newDirectory(t *testing.T, name string) string {
+	t.Helper()
+	return "file://" + t.TempDir() + "?stack=" + name
 }

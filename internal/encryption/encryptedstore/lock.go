@@ -18,6 +18,7 @@ type lock struct {
 
 	store      *Store
 	deployment string
+	takenFrom  []statestore.LockInfo // with paths as they are in the store below
 }
 
 // Lock implements [statestore.Store].
@@ -30,15 +31,29 @@ func (s *Store) Lock(ctx context.Context, deployment string, request statestore.
 			return nil, err
 		}
 	}
+	if s.mode != Usual {
+		request.Parts = nil // each part is written anew
+	}
+	made, err := s.lock(ctx, deployment, request)
+	if err != nil {
+		return nil, s.openLocked(err)
+	}
+	if compactor, ok := made.Lock.(statestore.Compactor); ok {
+		return &compactingLock{made, compactor}, nil
+	}
+	return made, nil
+}
+
+// lock is [Store.Lock] of any lock.
+func (s *Store) lock(ctx context.Context, deployment string, request statestore.LockRequest) (*lock, error) {
+	if len(request.Parts) > 0 {
+		return s.lockParts(ctx, deployment, request)
+	}
 	taken, err := s.Store.Lock(ctx, deployment, request)
 	if err != nil {
 		return nil, err
 	}
-	made := &lock{taken, s, deployment}
-	if compactor, ok := taken.(statestore.Compactor); ok {
-		return &compactingLock{made, compactor}, nil
-	}
-	return made, nil
+	return &lock{taken, s, deployment, taken.TakenFrom()}, nil
 }
 
 // compactingLock is the lock of a store that can drop history, which needs no key.
@@ -85,7 +100,7 @@ func (l *lock) Begin(
 	}
 	state = &sealedState{base: begun.Base(), ring: state.ring, root: state.root}
 	l.store.note(l.deployment, state)
-	return &writer{begun, state, l.deployment}, nil
+	return &writer{begun, state, l}, nil
 }
 
 // changes encrypts the first changes of the serial after base, and adds the ring if that is new.
@@ -197,13 +212,18 @@ func (l *lock) rekeyed(ctx context.Context, base statestore.Base, changes map[st
 type writer struct {
 	statestore.Writer
 
-	state      *sealedState
-	deployment string
+	state *sealedState // at the serial that was begun
+	lock  *lock
 }
 
-// Write implements [statestore.Writer].
+// Write implements [statestore.Writer]. If it goes on in another serial, that has the same ring:
+// while parts are locked, nobody exchanges the key.
 func (w *writer) Write(ctx context.Context, changes map[string][]byte) error {
-	return w.Writer.Write(ctx, w.state.seal(w.deployment, changes))
+	err := w.Writer.Write(ctx, w.state.seal(w.lock.deployment, changes))
+	if base := w.Base(); err == nil && base != w.state.base {
+		w.lock.store.note(w.lock.deployment, &sealedState{base: base, ring: w.state.ring, root: w.state.root})
+	}
+	return err
 }
 
 var (

@@ -17,7 +17,10 @@
 //     read and written as such, whatever is demanded: nobody decrypts it by leaving out a setting.
 //     The serials before a state was encrypted are readable as they are.
 //   - T4. Operations, times, users, serials, numbers and sizes of records are not encrypted, nor
-//     are locks, names of deployments, and the secret by which applies are recognised.
+//     are locks, names of deployments, and the secret by which applies are recognised. Paths of
+//     locked parts are as names of records: where these are hidden, each element is encrypted with
+//     the present key, and the same text each time. Where encryption is demanded and there is no
+//     ring yet, the whole deployment is locked in the place of its parts.
 package encryptedstore
 
 import (
@@ -192,18 +195,13 @@ func (s *Store) note(deployment string, state *sealedState) {
 // at returns how a state at its newest serial is encrypted. It reads that, unless this store has
 // read or written it last.
 func (s *Store) at(ctx context.Context, deployment string, base statestore.Base) (*sealedState, error) {
-	s.mu.Lock()
-	known := s.mu.known[deployment]
-	s.mu.Unlock()
-	if known != nil && known.base == base {
+	if known := s.lastKnown(deployment); known != nil && known.base == base {
 		return known, nil
 	}
 	if _, err := s.Read(ctx, deployment); err != nil { // also because it may be in clear
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mu.known[deployment], nil
+	return s.lastKnown(deployment), nil
 }
 
 func describe(deployment string) string {
