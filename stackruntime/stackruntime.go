@@ -146,6 +146,13 @@ func planOptions(req PlanRequest) stackeval.PlanOptions {
 	}
 }
 
+// SelectedComponents returns the components that [Plan] may look at for a request with targets or
+// excludes, sorted: those that it is limited to, and those that they require. It is nil if that may
+// be all, and also if they cannot be known.
+func SelectedComponents(ctx context.Context, req PlanRequest) []stackaddrs.AbsComponent {
+	return newForPlanning(req).SelectedComponents(ctx)
+}
+
 // CheckPlanInputs reports the errors that [Plan] would have about the values of root variables, as
 // far as they show without providers, which the session of the request need not have. It does
 // nothing else.
@@ -270,6 +277,12 @@ func newForApplying(req ApplyRequest, save func(context.Context, applying.StateC
 	})
 }
 
+// Writes returns the component instances whose records [Apply] may change in the state before it,
+// in the order of the plan. The plan moves nothing.
+func Writes(plan *stackplan.Plan, prior *stackstate.State) []stackaddrs.AbsComponentInstance {
+	return applying.Writes(plan, prior)
+}
+
 // InspectRequest is a request to evaluate expressions against a state.
 type InspectRequest struct {
 	Options
@@ -299,6 +312,12 @@ func Inspect(req InspectRequest) *Inspector {
 // EvalExpr evaluates an expression. With errors the value is unknown.
 func (i *Inspector) EvalExpr(ctx context.Context, e hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return i.main.EvalExpr(ctx, e, i.stack)
+}
+
+// RootOutputs returns the root outputs by name, without those that cannot be evaluated. Unknown:
+// those made of values that the state does not have. Marks: sensitive.
+func (i *Inspector) RootOutputs(ctx context.Context) map[string]cty.Value {
+	return i.main.RootOutputs(ctx)
 }
 
 // ComponentGraph reports for each component of the configuration which ones it requires.

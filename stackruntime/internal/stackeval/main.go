@@ -270,6 +270,21 @@ func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.
 	})
 }
 
+// RootOutputs returns the root outputs, without those that cannot be evaluated.
+func (m *Main) RootOutputs(ctx context.Context) map[string]cty.Value {
+	values := map[string]cty.Value{}
+	//nolint:errcheck // whatever keeps an output from a value, it has none
+	_, _ = maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+		for name, output := range m.stack.outputs {
+			if value, diags := output.CheckValue(ctx); !diags.HasErrors() {
+				values[name] = expr.WithoutFailed(value)
+			}
+		}
+		return struct{}{}, nil
+	})
+	return values
+}
+
 // componentInstances iterates over the component instances in the prior state or, while applying,
 // in the plan.
 func (m *Main) componentInstances() iter.Seq[stackaddrs.AbsComponentInstance] {

@@ -14,6 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 )
@@ -46,6 +48,40 @@ func (m *Main) limits() planning.Limits {
 		return planning.Limits{Targets: slices.Collect(maps.Keys(m.planning.Requested)), Alone: true}
 	}
 	return planning.Limits{Targets: m.planning.Targets, Excludes: m.planning.Excludes}
+}
+
+// SelectedComponents returns the components that a plan which is limited to a part of the stack may
+// look at, sorted: those that it is limited to and those that they require. It is nil for a plan of
+// the whole stack.
+func (m *Main) SelectedComponents(ctx context.Context) []stackaddrs.AbsComponent {
+	if !m.limits().Any() {
+		return nil
+	}
+	selected, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (components.Set, hcl.Diagnostics) {
+		requirements := m.requirements(ctx)
+		selection := m.selected.Value(ctx, m.selectionAspect)
+		selected := components.Set{}
+		add := func(component stackaddrs.AbsComponent, has bool) {
+			if !has {
+				return
+			}
+			selected[component] = struct{}{}
+			for required := range requirements[component] {
+				selected[required] = struct{}{}
+			}
+		}
+		for _, addr := range slices.Concat(m.limits().Targets, slices.Collect(maps.Keys(m.planning.Prior.Components))) {
+			add(stackaddrs.ComponentOf(addr), selection.Has(addr))
+		}
+		for component := range m.stack.allComponents(ctx) {
+			add(component, selection.Has(stackaddrs.InstanceOf(component, stackaddrs.NoKey)))
+		}
+		return selected, nil
+	})
+	if diags.HasErrors() {
+		return nil
+	}
+	return selected.Sorted()
 }
 
 // requested returns the actions to invoke in a component instance.
