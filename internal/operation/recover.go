@@ -186,7 +186,7 @@ func (r *recovery) bindEngine(ctx context.Context) error {
 	}
 	if recoverer := r.run.stack.opened.recoverer(); recoverer != nil {
 		recoverer.Bind(engine.Purpose{
-			Secret: r.secret, Plan: r.run.saved, Serial: r.run.stored.Serial, CutOff: r.run.stored.CutOff(), Recorded: r.recorded,
+			Secret: r.secret, Plan: r.run.saved, Serial: r.run.stored.Serial, CutOff: strings.Fields(r.run.stored.CutOff()), Recorded: strings.Fields(r.recorded),
 		})
 	}
 	return nil
@@ -297,7 +297,7 @@ func (r *recovery) record(ctx context.Context, saver *deployment.Saver, changed 
 	if recoverer == nil || changed == 0 {
 		return nil
 	}
-	name, err := recoverer.Record(ctx)
+	name, err := recoverer.Record(ctx, nil)
 	if err != nil {
 		return failure.Error("Unusable apply journal", "The work of the apply could not be written down, so nothing "+
 			"was begun: %s.", failure.Reason(err))

@@ -21,7 +21,12 @@ type Recoverer interface {
 	// Record makes sure that there is a record of the work that is begun from now on, also after a
 	// power failure, and names it: "" if the session has none in one place. A caller that keeps the
 	// name with the state learns later if the record was lost ([Purpose.Recorded]).
-	Record(ctx context.Context) (string, error)
+	//
+	// Added, which may be nil, is called with all that is added to that record, in calls that do
+	// not overlap: before anything is done that the record must know of, and from time to time.
+	// What it has kept replaces a record that is lost ([Purpose.Copies]); after an error of it,
+	// nothing more is done.
+	Record(ctx context.Context, added func(ctx context.Context, content []byte) error) (string, error)
 
 	// Unfinished returns the applies that were begun by programs which are not alive, and were not
 	// forgotten, sorted by component. It waits for nothing. The work stays with this session until
@@ -70,15 +75,22 @@ type Purpose struct {
 	Plan   string // identity of the saved plan that is applied, empty for another one
 	Serial int64  // of the state when the apply began
 
-	// CutOff is the prefix of the names of all work of an operation on the same state whose program
-	// has died; "" if the caller knows of none. The caller has recorded it before that work began, for
-	// engines that can look up work only by its name.
-	CutOff string
+	// CutOff are the prefixes of the names of all work of operations on the same state whose
+	// programs have died; none if the caller knows of none. The caller has recorded them before
+	// that work began, for engines that can look up work only by its name.
+	CutOff []string
 
-	// Recorded names the record of which the state knows ([Recoverer.Record]); "" for none. It is
-	// kept as long as that is so. If it is not there, or not whole, a piece of unfinished work
-	// stands for the lost records.
-	Recorded string
+	// Recorded names the records of which the state knows ([Recoverer.Record]). They are kept as long
+	// as that is so. If one is not there, or not whole, a piece of unfinished work stands for the lost
+	// records.
+	Recorded []string
+
+	// Copies are the contents of some of these, as far as they were kept somewhere else.
+	Copies map[string][]byte
+
+	// Others names records of which the state knows as well, of operations on other parts of it. They
+	// are left alone, whether the programs of those operations are alive or not.
+	Others []string
 }
 
 // UnfinishedWork is an apply of which nobody has taken the result.

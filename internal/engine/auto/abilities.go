@@ -220,7 +220,8 @@ type recoverer struct{ *Session }
 func (r recoverer) Bind(purpose engine.Purpose) {
 	r.opening.Lock()
 	ofBinary := purpose
-	ofBinary.Recorded = ""        // by the native engine
+	ofBinary.Recorded = nil // by the native engine
+	ofBinary.Copies = nil
 	r.opening.purpose = &ofBinary // also for a binary that is opened later
 	opened := r.opening.binary
 	r.opening.Unlock()
@@ -238,8 +239,8 @@ func bind(session engine.Session, purpose engine.Purpose) {
 
 // Record implements [engine.Recoverer]. The binary has a record of each piece of work, in a
 // directory of its own.
-func (r recoverer) Record(ctx context.Context) (string, error) {
-	return r.native.Abilities().Recoverer.Record(ctx)
+func (r recoverer) Record(ctx context.Context, added func(context.Context, []byte) error) (string, error) {
+	return r.native.Abilities().Recoverer.Record(ctx, added)
 }
 
 // Unfinished implements [engine.Recoverer].

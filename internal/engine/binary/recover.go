@@ -54,15 +54,17 @@ func (e *Session) isSigned(record rundir.Record) bool {
 	return record.IsSigned(e.mu.purpose.Secret)
 }
 
-// recorded names the record of which the state knows, which is of another engine.
-func (e *Session) recorded() string {
+// recorded names the records of which the state knows, which are of another engine.
+func (e *Session) recorded() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.mu.purpose.Recorded
 }
 
 // Record implements [engine.Recoverer]: each piece of work has a record in a directory of its own.
-func (e *Session) Record(context.Context) (string, error) { return "", nil }
+func (e *Session) Record(context.Context, func(context.Context, []byte) error) (string, error) {
+	return "", nil
+}
 
 // Unfinished implements [engine.Recoverer].
 func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
@@ -72,7 +74,7 @@ func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	}
 	var unfinished []engine.UnfinishedWork
 	var errs []error
-	if recorded := e.recorded(); recorded != "" {
+	for _, recorded := range e.recorded() {
 		errs = append(errs, fmt.Errorf("an apply by the native engine was cut off, with the journal %s: recover it with that engine "+
 			"or with auto", recorded))
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,10 +39,10 @@ type Journal struct {
 		works   map[engine.WorkID]*Work
 		left    map[engine.WorkID]*left
 
-		// recorded is the file that the state knows of, with nothing of which somebody must hear;
-		// or nil. It stays until the state does not know of it any more.
-		recorded *file
-		replaced string // name of the file that the state knows of, once another one was made in its place
+		// recorded are files that the state knows of, with nothing of which somebody must hear. They
+		// stay until the state does not know of them any more.
+		recorded []*file
+		replaced []string // names of files that the state knows of, once others were made in their places
 	}
 }
 
@@ -69,6 +70,7 @@ type file struct {
 	size   int64 // of the lines
 	room   int64 // for them, with the padding
 	tail   durable.Tail
+	copied *copies // nil if nobody keeps a copy
 }
 
 // roomStep is by how much there is more room when it is needed.
@@ -129,7 +131,16 @@ func (f *file) write(records ...record) error {
 	}
 	f.size = end
 	f.tail.Wrote(end)
+	f.copied.add(lines)
 	return nil
+}
+
+// sync returns when the file is on the disk up to a size, and has a copy, if somebody keeps one.
+func (f *file) sync(size int64) error {
+	if err := f.copied.make(); err != nil {
+		return fmt.Errorf("copying the journal to where the state is: %w", err)
+	}
+	return f.tail.Sync(f.os, size)
 }
 
 // makeRoom has padding after lines that are as long as that.
@@ -261,7 +272,7 @@ func (w *Work) append(r record) error {
 	}
 	size := f.size
 	j.mu.Unlock()
-	return f.tail.Sync(f.os, size)
+	return f.sync(size)
 }
 
 // flush writes the records that are not in the file yet. The first record stays, for the name of
@@ -296,11 +307,17 @@ func (j *Journal) open() error {
 }
 
 // Record implements [engine.Recoverer].
-func (j *Journal) Record(context.Context) (string, error) {
+func (j *Journal) Record(_ context.Context, added func(context.Context, []byte) error) (string, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err := j.open(); err != nil {
 		return "", err
+	}
+	if added != nil && j.mu.file.copied == nil {
+		var err error
+		if j.mu.file.copied, err = newCopies(j.mu.file, added); err != nil {
+			return "", err
+		}
 	}
 	return j.mu.file.name(), nil
 }
@@ -329,6 +346,9 @@ func (j *Journal) Acknowledge(work engine.WorkID) error {
 	return j.mu.file.write(records...)
 }
 
+// isRecorded reports whether the state knows of a file. j.mu must be held.
+func (j *Journal) isRecorded(name string) bool { return slices.Contains(j.mu.purpose.Recorded, name) }
+
 // Close ends the session. Work that was not acknowledged, or is in doubt, stays for another one.
 func (j *Journal) Close() error {
 	j.mu.Lock()
@@ -342,19 +362,20 @@ func (j *Journal) Close() error {
 	for _, old := range j.mu.left {
 		errs = append(errs, old.file.leave())
 	}
-	if known := j.mu.recorded; known != nil {
-		j.mu.recorded = nil
-		if known.name() == j.mu.purpose.Recorded {
+	for _, known := range j.mu.recorded {
+		if j.isRecorded(known.name()) {
 			errs = append(errs, known.os.Close())
 		} else {
 			errs = append(errs, known.remove())
 		}
 	}
+	j.mu.recorded = nil
 	j.mu.left = map[engine.WorkID]*left{}
 	if j.mu.file == nil {
 		return errors.Join(errs...)
 	}
-	if len(j.mu.works) == 0 && j.mu.file.name() != j.mu.purpose.Recorded {
+	j.mu.file.copied.end()
+	if len(j.mu.works) == 0 && !j.isRecorded(j.mu.file.name()) {
 		errs = append(errs, j.mu.file.remove())
 	} else {
 		errs = append(errs, j.mu.file.os.Close())

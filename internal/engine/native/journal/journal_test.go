@@ -5,17 +5,20 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -248,7 +251,7 @@ func TestDamaged(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, known %t", name, known), func(t *testing.T) {
 				dir := t.TempDir()
 				j := bound(dir, purpose)
-				recorded, err := j.Record(t.Context())
+				recorded, err := j.Record(t.Context(), nil)
 				must(t, err)
 				w := j.Begin("w", "component.a", engine.Normal, nil)
 				must(t, w.Intend(instance("x"), "", engine.ActionCreate), w.Intend(instance("y"), "", engine.ActionCreate))
@@ -259,7 +262,7 @@ func TestDamaged(t *testing.T) {
 
 				of, want := purpose, test.other
 				if known {
-					of.Recorded, want = recorded, test.want
+					of.Recorded, want = []string{recorded}, test.want
 				}
 				next := bound(dir, of)
 				found := unfinished(t, next)
@@ -295,7 +298,7 @@ func checkEmpty(t *testing.T, j *Journal, path string) {
 		t.Errorf("got %+v, want empty foreign work", found)
 	}
 	after := purpose
-	after.CutOff = "lock"
+	after.CutOff = []string{"lock"}
 	j.Bind(after)
 	if found := unfinished(t, j); len(found) != 1 || found[0].Foreign || !found[0].Empty || found[0].Place != path {
 		t.Errorf("with a lock that was taken over: got %+v, want empty work", found)
@@ -341,7 +344,7 @@ func checkLost(t *testing.T, dir string, j *Journal, recorded string, works int)
 func TestRecorded(t *testing.T) {
 	dir := t.TempDir()
 	missing := purpose
-	missing.Recorded = "gone.journal"
+	missing.Recorded = []string{"gone.journal"}
 	j := bound(dir, missing)
 	if found := unfinished(t, j); len(found) != 1 {
 		t.Fatalf("got %+v, want what is lost", found)
@@ -349,17 +352,22 @@ func TestRecorded(t *testing.T) {
 	checkLost(t, dir, j, "gone.journal", 0)
 
 	j = bound(dir, purpose)
-	recorded, err := j.Record(t.Context())
+	recorded, err := j.Record(t.Context(), nil)
 	must(t, err)
 	kill(t, j)
-	for _, known := range []string{recorded, ""} {
-		next := bound(dir, engine.Purpose{Secret: purpose.Secret, Recorded: recorded})
+	others := bound(dir, engine.Purpose{Secret: purpose.Secret, Others: []string{recorded}})
+	if found := unfinished(t, others); len(found) > 0 {
+		t.Errorf("got %+v of another operation", found)
+	}
+	must(t, others.Close())
+	for _, known := range [][]string{{recorded}, nil} {
+		next := bound(dir, engine.Purpose{Secret: purpose.Secret, Recorded: []string{recorded}})
 		if found := unfinished(t, next); len(found) > 0 {
 			t.Errorf("got %+v, want nothing", found)
 		}
 		next.Bind(engine.Purpose{Secret: purpose.Secret, Recorded: known})
 		must(t, next.Close())
-		if n := files(t, dir); (n == 1) != (known != "") {
+		if n := files(t, dir); (n == 1) != (known != nil) {
 			t.Errorf("%d files, known %q", n, known)
 		}
 	}
@@ -480,4 +488,86 @@ func FuzzRecords(f *testing.F) {
 			t.Error("a journal of somebody else is read")
 		}
 	})
+}
+
+// A journal that is lost with its directory is made again from the copy that somebody has kept.
+// What was not copied may have been more.
+func TestCopies(t *testing.T) {
+	isLost := func(found []engine.UnfinishedWork) bool {
+		return slices.ContainsFunc(found, func(work engine.UnfinishedWork) bool { return strings.HasPrefix(string(work.Work), "journal/") })
+	}
+	for name, test := range map[string]struct {
+		damage func([]byte) []byte
+		doubts []string
+		lost   bool
+	}{
+		"whole":            {damage: func(copied []byte) []byte { return copied }, doubts: []string{"fake_thing.y"}},
+		"in part":          {damage: func(copied []byte) []byte { return copied[:len(copied)-3] }},
+		"of another state": {damage: func(copied []byte) []byte { return append([]byte("x"), copied...) }, lost: true},
+		"missing":          {damage: func([]byte) []byte { return nil }, lost: true},
+		"changed": {damage: func(copied []byte) []byte {
+			return bytes.Replace(copied, []byte("component.a"), []byte("component.b"), 1)
+		}, lost: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			j := bound(t.TempDir(), purpose)
+			var copied []byte
+			recorded, err := j.Record(t.Context(), func(_ context.Context, content []byte) error {
+				copied = append(copied, content...)
+				return nil
+			})
+			must(t, err)
+			w := j.Begin("w", "component.a", engine.Normal, nil)
+			must(t, w.Intend(instance("x"), "", engine.ActionCreate), w.Store(object(t, "x", "v")), w.Intend(instance("y"), "", engine.ActionCreate))
+			kill(t, j)
+
+			dir := filepath.Join(t.TempDir(), "runs") // of another machine
+			of := purpose
+			of.Recorded, of.Copies = []string{recorded}, map[string][]byte{recorded: test.damage(copied)}
+			for range 2 { // it may be killed, too
+				next := bound(dir, of)
+				found := unfinished(t, next)
+				if isLost(found) != test.lost {
+					t.Fatalf("got %+v, lost: %t", found, test.lost)
+				}
+				if test.lost {
+					return
+				}
+				got := resume(t, next, "w")
+				if !slices.Equal(got.Doubts, test.doubts) || !bytes.Contains(got.State, []byte(`"x"`)) || !got.Incomplete {
+					t.Errorf("got doubts %q, state %s, incomplete %t", got.Doubts, got.State, got.Incomplete)
+				}
+				must(t, next.Leave(t.Context(), "w"))
+			}
+		})
+	}
+}
+
+// Nothing is done whose intention has no copy. A copy that has failed is made with the next one.
+func TestCopyFails(t *testing.T) {
+	j := bound(t.TempDir(), purpose)
+	var copied []byte
+	broken, result := true, make(chan struct{})
+	_, err := j.Record(t.Context(), func(_ context.Context, content []byte) error {
+		if broken {
+			return errors.New("broken")
+		}
+		if copied = append(copied, content...); bytes.Count(copied, []byte("\n")) == 5 {
+			close(result)
+		}
+		return nil
+	})
+	must(t, err)
+	w := j.Begin("w", "component.a", engine.Normal, nil)
+	if err := w.Intend(instance("x"), "", engine.ActionCreate); err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("Intend = %v, want the error of the copy", err)
+	}
+	broken = false
+	must(t, w.Intend(instance("y"), "", engine.ActionCreate))
+	if n := bytes.Count(copied, []byte("\n")); n != 4 {
+		t.Errorf("%d lines were copied, want those of the file, of the work, and of two intentions", n)
+	}
+	must(t, w.Unchanged(instance("y"), ""))
+	testenv.Receive(t, "a result is copied", result)
+	must(t, j.Close())
 }

@@ -38,6 +38,7 @@ type left struct {
 	finished bool
 	saved    bool
 	seen     bool
+	restored bool // from a copy, which may have less than there was
 }
 
 // Unfinished implements [engine.Recoverer].
@@ -50,10 +51,10 @@ func (j *Journal) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, erro
 	}
 	var found []engine.UnfinishedWork
 	var errs []error
-	if missing := j.missing(paths); missing != "" {
-		paths = append(paths, missing)
-	}
-	for _, path := range paths {
+	for _, path := range append(paths, j.missing(paths)...) {
+		if slices.Contains(j.mu.purpose.Others, filepath.Base(path)) {
+			continue
+		}
 		more, err := j.take(ctx, path)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("recovering from an interrupted apply by %s: %w", filepath.Base(path), err))
@@ -64,26 +65,35 @@ func (j *Journal) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, erro
 	return found, errors.Join(errs...)
 }
 
-// missing returns the path of the file that the state knows of, if it is not there; "" otherwise.
-// j.mu must be held.
-func (j *Journal) missing(paths []string) string {
-	name := j.mu.purpose.Recorded
-	path := filepath.Join(j.dir, name)
-	if name == "" || j.mu.replaced == name || !filepath.IsLocal(name) || slices.Contains(paths, path) {
-		return ""
+// missing returns the paths of those files that the state knows of and that are not there. j.mu
+// must be held.
+func (j *Journal) missing(paths []string) []string {
+	var missing []string
+	for _, name := range j.mu.purpose.Recorded {
+		path := filepath.Join(j.dir, name)
+		if filepath.IsLocal(name) && !slices.Contains(j.mu.replaced, name) && !slices.Contains(paths, path) {
+			missing = append(missing, path)
+		}
 	}
-	return path
+	return missing
 }
 
 // take takes over a file whose session has ended. j.mu must be held.
 func (j *Journal) take(ctx context.Context, path string) ([]engine.UnfinishedWork, error) {
-	isRecorded := filepath.Base(path) == j.mu.purpose.Recorded
+	isRecorded := j.isRecorded(filepath.Base(path))
 	opened, err := openLocked(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if !isRecorded {
 			return nil, nil // removed just now
 		}
-		return j.replace(path, contents{damage: "is missing"})
+		isRestored, restoreErr := j.restore(ctx, path, j.mu.purpose.Copies[filepath.Base(path)])
+		if restoreErr != nil {
+			return nil, restoreErr
+		}
+		if !isRestored {
+			return j.replace(path, contents{damage: "is missing"})
+		}
+		opened, err = openLocked(path)
 	}
 	if opened == nil {
 		return nil, err
@@ -95,7 +105,7 @@ func (j *Journal) take(ctx context.Context, path string) ([]engine.UnfinishedWor
 		content.damage = "is damaged at its beginning"
 	case errors.Is(err, errForeign):
 		return []engine.UnfinishedWork{{Foreign: true, Place: path}}, opened.Close()
-	case errors.Is(err, errEmpty) && j.mu.purpose.CutOff != "" && j.mu.purpose.Recorded == "":
+	case errors.Is(err, errEmpty) && len(j.mu.purpose.CutOff) > 0 && len(j.mu.purpose.Recorded) == 0:
 		// The program died before the state knew of its journal, and so before it asked a provider
 		// for anything. A file with doubts of an earlier one has none of this: it was synced when
 		// it was made.
@@ -124,7 +134,7 @@ func (j *Journal) take(ctx context.Context, path string) ([]engine.UnfinishedWor
 	case taken.open > 0:
 		return found, nil
 	case isRecorded:
-		j.mu.recorded = taken.file
+		j.mu.recorded = append(j.mu.recorded, taken.file)
 		return nil, nil
 	}
 	return nil, taken.remove()
@@ -163,7 +173,7 @@ func (j *Journal) replace(path string, content contents) ([]engine.UnfinishedWor
 	if err != nil {
 		return nil, err
 	}
-	j.mu.replaced = filepath.Base(path)
+	j.mu.replaced = append(j.mu.replaced, filepath.Base(path))
 	return j.keep(&leftFile{file: f}, records), nil
 }
 
@@ -201,6 +211,12 @@ func works(records []record) []*left {
 	byID := map[engine.WorkID]*left{}
 	var order []*left
 	for _, r := range records {
+		if r.Kind == restored {
+			for _, before := range order {
+				before.restored = true
+			}
+			continue
+		}
 		one := byID[r.Work]
 		switch {
 		case r.Kind == began, r.Kind == lost:
@@ -284,7 +300,7 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 	if l.saved {
 		return result, nil
 	}
-	result.Plan, result.Serial, result.Incomplete = start.Plan, start.Serial, start.Damage != ""
+	result.Plan, result.Serial, result.Incomplete = start.Plan, start.Serial, start.Damage != "" || l.restored
 	state, err := l.state()
 	if err != nil {
 		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)

@@ -35,6 +35,7 @@ const (
 	acknowledged kind = "acknowledged" // the result is safe elsewhere
 	seen         kind = "seen"         // somebody has seen the doubts
 	forgotten    kind = "forgotten"    // nobody needs to hear of the work any more
+	restored     kind = "restored"     // the file was made from a copy: all work before may have done more
 )
 
 // record is a line of a journal.

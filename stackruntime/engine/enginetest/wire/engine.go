@@ -210,8 +210,8 @@ func (r recoverer) Bind(purpose engine.Purpose) {
 }
 
 // Record implements [engine.Recoverer].
-func (r recoverer) Record(ctx context.Context) (string, error) {
-	return answer(r.Recoverer.Record(ctx))
+func (r recoverer) Record(ctx context.Context, added func(context.Context, []byte) error) (string, error) {
+	return answer(r.Recoverer.Record(ctx, added))
 }
 
 // Unfinished implements [engine.Recoverer].
