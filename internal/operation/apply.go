@@ -41,7 +41,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
-	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics {
+	return diags.Extend(r.withLock(ctx, nil, func() hcl.Diagnostics {
 		diags := r.recovery.recover(ctx)
 		if diags.HasErrors() {
 			return diags
@@ -123,7 +123,7 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 // components may be new nevertheless.
 func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 	defer r.publishing()()
-	records, diags := r.keptRecords(ctx, r.stored.State)
+	records, diags := r.keptRecords(ctx, r.stored, r.stored.State)
 	if len(records) > 0 && !diags.HasErrors() {
 		diags = diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
 	}
@@ -166,7 +166,8 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
-	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
+	parts := planfile.Parts(plan, stored.State)
+	return diags.Extend(r.withLock(ctx, parts, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
 }
 
 // newSaved is [Stack.newRun] for a saved plan.
@@ -194,9 +195,13 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	diags := r.recovery.recover(ctx)
 	diags = diags.Extend(r.values.checkStable(r.stored))
 	progress := r.progress()
-	if r.stored.Serial != before && progress == nil {
+	if r.stored.Serial != before && progress == nil && r.target(ctx, r.stored).Check(plan, made) != nil {
 		diags = diags.Append(planfile.Stale("The work of an earlier apply was recovered into the state, so this plan does not fit any more. " +
 			"Make a new plan."))
+	}
+	if !diags.HasErrors() && !r.stored.Lock().MayChange(stackruntime.Writes(plan, r.stored.State)...) {
+		diags = diags.Append(planfile.Stale("The state has changed while this plan was about to be applied, so that other components would be " +
+			"changed than those that were locked. Nothing was done. Apply the plan again."))
 	}
 	if diags.HasErrors() {
 		return diags
@@ -221,10 +226,10 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 // progress returns how far earlier applies of the saved plan have come; nil if there was none, or
 // if it had done nothing.
 func (r *run) progress() stackplan.Progress {
-	if begun := r.stored.Begun; begun != nil && begun.Plan == r.saved {
-		return begun.Progress
+	if r.saved == "" {
+		return nil
 	}
-	return nil
+	return r.stored.Begun[r.saved]
 }
 
 // countChanged returns the number of component instances that the engine has something to do with.
@@ -289,9 +294,9 @@ func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.
 	return diags
 }
 
-// withLock does something with the state locked.
-func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagnostics {
-	stored, err := r.stack.states.Lock(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
+// withLock does something with parts of the state locked; none stands for the whole state.
+func (r *run) withLock(ctx context.Context, parts []statestore.Part, do func() hcl.Diagnostics) hcl.Diagnostics {
+	stored, err := r.stack.states.Lock(ctx, statestore.LockRequest{Operation: r.name, Reserve: true, Parts: parts})
 	if err != nil {
 		return Diagnostics(err)
 	}
@@ -313,7 +318,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {
 		runtime := r.named()
-		runtime.Hooks = r.logged(watch)
+		runtime.Hooks, runtime.Session = r.logged(watch), r.recovery.session(runtime.Session, saver)
 		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
 			Options: runtime,
 			Plan:    plan,
@@ -328,18 +333,13 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 			Progress: r.progress(),
 		})
 	})
-	finish := saver.Finish
-	if !diags.HasErrors() {
+	ending := &ending{run: r, plan: plan, inputs: inputs, after: result.State, failed: diags.HasErrors()}
+	if !ending.failed {
 		saver.EndPlan()
-		finish = func(ctx context.Context) error {
-			defer r.publishing()()
-			records, moreDiags := r.keptRecords(ctx, result.State)
-			saver.Keep(records)
-			diags = diags.Extend(moreDiags)
-			return saver.Finish(ctx)
-		}
 	}
-	if err := finish(ctx); err != nil {
+	err := ending.finish(ctx, saver)
+	diags = diags.Extend(ending.diags)
+	if err != nil {
 		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)
 		r.outcome.unsaved = !saved
 		diags = withoutNotSaved(diags).Extend(moreDiags)

@@ -15,8 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/generated"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Planned is a plan with all that is known of it.
@@ -92,7 +95,24 @@ func (r *run) stateToPlan(ctx context.Context) (*deployment.Stored, error) {
 	if r.req.Beside {
 		return opened.ReadBeside(ctx)
 	}
-	return opened.LockToPlan(ctx)
+	return opened.LockToPlan(ctx, func(state *stackstate.State) []statestore.Part { return partsToPlan(ctx, r.planRequest(state)) })
+}
+
+// partsToPlan returns the parts of the state that a plan looks at, so that nobody changes them
+// meanwhile.
+func partsToPlan(ctx context.Context, request stackruntime.PlanRequest) []statestore.Part {
+	selected := stackruntime.SelectedComponents(ctx, request)
+	if len(selected) == 0 {
+		return []statestore.Part{deployment.Everything}
+	}
+	parts := make([]statestore.Part, 0, len(selected))
+	for _, component := range selected {
+		parts = append(parts, deployment.Component(component))
+	}
+	for name := range request.Config.Root.Variables {
+		parts = append(parts, deployment.Variable(name, false))
+	}
+	return planfile.Limited(parts, deployment.Everything)
 }
 
 func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hcl.Diagnostics) {

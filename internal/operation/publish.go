@@ -24,14 +24,15 @@ import (
 )
 
 // publish evaluates the published values of the stack once this deployment has these outputs, nil
-// for none. It returns the changes of records that keep them, if they are not those published last.
-func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
+// for none. It returns the changes of records of its stored state that keep them, if they are not
+// those published last.
+func (r *run) publish(ctx context.Context, stored *deployment.Stored, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
 	evaluator, _, err := r.values.evaluator(applyName)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
-	published, err := r.stored.PublishedAt()
-	if err != nil || published.IsZero() && !evaluator.MadeOf(r.stored.Deployment) {
+	published, err := stored.PublishedAt()
+	if err != nil || published.IsZero() && !evaluator.MadeOf(stored.Deployment) {
 		return nil, Diagnostics(err) // which spares reading all others
 	}
 	readings, err := r.stack.states.Readings(ctx)
@@ -39,7 +40,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		return nil, Diagnostics(err)
 	}
 	snapshot, diags := evaluator.Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
-		if name == r.stored.Deployment {
+		if name == stored.Deployment {
 			return outputs, nil
 		}
 		return readings.Outputs(ctx, name)
@@ -52,7 +53,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		diags = diags.Append(failure.Warning("Values not published yet", "These wait for deployments that are not applied, or not in full: %s.",
 			strings.Join(slices.Sorted(maps.Keys(snapshot.Waiting)), ", ")))
 	}
-	records, err := readings.Publish(ctx, r.stored, time.Now().UTC(), snapshot.Values)
+	records, err := readings.Publish(ctx, stored, time.Now().UTC(), snapshot.Values)
 	return records, diags.Extend(Diagnostics(err))
 }
 
@@ -172,9 +173,9 @@ func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.D
 	return now, diags
 }
 
-// keptRecords returns the changes of records of the deployment's state besides those of components:
-// stable values of stores, and published values of the stack.
-func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
+// keptRecords returns the changes of records of the deployment's stored state besides those of
+// components, once it has this state: stable values of stores, and published values of the stack.
+func (r *run) keptRecords(ctx context.Context, stored *deployment.Stored, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
 	if r.values.block == nil {
 		return nil, nil
 	}
@@ -182,11 +183,11 @@ func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[str
 	if r.values.inputs != nil {
 		stable = r.values.inputs.stable
 	}
-	records, err := r.stored.StableRecords(stable)
+	records, err := stored.StableRecords(stable)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
-	published, diags := r.publish(ctx, deployment.Outputs(state))
+	published, diags := r.publish(ctx, stored, deployment.Outputs(state))
 	maps.Copy(records, published)
 	return records, diags
 }
@@ -207,12 +208,12 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 		return Diagnostics(err)
 	}
 	r.stored = stored
-	if records, diags := r.publish(ctx, deployment.Outputs(stored.State)); diags.HasErrors() || len(records) == 0 {
+	if records, diags := r.publish(ctx, stored, deployment.Outputs(stored.State)); diags.HasErrors() || len(records) == 0 {
 		return diags
 	}
-	return r.withLock(ctx, func() hcl.Diagnostics {
+	return r.withLock(ctx, nil, func() hcl.Diagnostics {
 		defer r.publishing()()
-		records, diags := r.publish(ctx, deployment.Outputs(r.stored.State))
+		records, diags := r.publish(ctx, r.stored, deployment.Outputs(r.stored.State))
 		if diags.HasErrors() || len(records) == 0 {
 			return diags
 		}

@@ -32,9 +32,11 @@ import (
 // recovery is the recovery of applies that were cut off, and the record of the one that goes on.
 type recovery struct {
 	run      *run
-	runs     string // directory in which applies are recorded until they are saved
-	recorded string // name of the record of an apply that the locked state knows of; "" for none
-	secret   []byte // of the state, by which it knows applies
+	runs     string   // directory in which applies are recorded until they are saved
+	recorded []string // names of the records of applies of which the locked state knows
+	secret   []byte   // of the state, by which it knows applies
+
+	lost map[*engine.Recovered]string // names of the journals for which work stands that the state remembers
 }
 
 // recover saves the changes of applies whose program was killed, and reports them at once: this
@@ -68,18 +70,15 @@ func (r *recovery) recover(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// dropRecord makes the state forget the record of an apply that was cut off: its work is saved or
-// in doubt, and the engine keeps the doubts from now on. That the record is lost, the state itself
-// remembers where it outlives working directories, in one of which the engine keeps it.
+// dropRecord makes the state forget the records of applies that were cut off: their work is saved
+// or in doubt. The engine keeps the doubts from now on, and where the state outlives working
+// directories, in one of which the engine does that, the state itself.
 func (r *recovery) dropRecord(ctx context.Context) error {
-	lost := r.lost()
-	if r.run.stored.Locked() && (r.run.stored.Journal != "" || lost != r.run.stored.Lost) {
-		if err := r.run.stored.Forget(ctx, lost); err != nil {
+	remembered := r.toRemember(r.run.stack.opened.recovered)
+	if r.run.stored.Locked() && (len(r.run.stored.CutOff) > 0 || !remembered.Same(r.run.stored.Remembered)) {
+		if err := r.run.stored.Forget(ctx, remembered); err != nil {
 			return err
 		}
-	}
-	if r.recorded == "" {
-		return nil
 	}
 	return r.forgetRecord(ctx)
 }
@@ -87,27 +86,57 @@ func (r *recovery) dropRecord(ctx context.Context) error {
 // lostWork begins the names of work that stands for the lost record of a journal.
 const lostWork = "journal/"
 
-// lost returns the name of the lost record that the state is to remember.
-func (r *recovery) lost() string {
+// toRemember returns what the state is to remember of recovered work: all that nobody has accepted.
+func (r *recovery) toRemember(all []*engine.Recovered) deployment.Remembered {
+	remembered := deployment.Remembered{Doubts: map[string][]string{}}
 	if r.run.stack.states.File() != "" {
-		return ""
+		return remembered
 	}
-	for _, recovered := range r.run.stack.opened.recovered {
-		if recovered.Lost != "" && !r.run.stack.opened.accepts(recovered) {
-			return cmp.Or(strings.TrimPrefix(string(recovered.Work), lostWork), r.run.stored.Lost)
+	for _, recovered := range all {
+		if r.run.stack.opened.accepts(recovered) {
+			continue
+		}
+		if recovered.Lost != "" {
+			remembered.Lost = append(remembered.Lost, cmp.Or(r.lost[recovered], strings.TrimPrefix(string(recovered.Work), lostWork)))
+		}
+		if len(recovered.Doubts) > 0 {
+			doubts := append(remembered.Doubts[recovered.Component], recovered.Doubts...)
+			slices.Sort(doubts)
+			remembered.Doubts[recovered.Component] = slices.Compact(doubts)
 		}
 	}
-	return ""
+	slices.Sort(remembered.Lost)
+	return remembered
 }
 
-// remembered returns the lost record that the state remembers, unless the engine does, too.
+// remembered returns work that stands for what the state remembers, unless the engine does, too.
 func (r *recovery) remembered(found []*engine.Recovered) []*engine.Recovered {
-	name := r.run.stored.Lost
-	isIt := func(recovered *engine.Recovered) bool { return string(recovered.Work) == lostWork+name }
-	if name == "" || slices.ContainsFunc(found, isIt) {
-		return nil
+	var all []*engine.Recovered
+	known := r.toRemember(found)
+	for _, name := range r.run.stored.Remembered.Lost {
+		if !slices.Contains(known.Lost, name) {
+			lost := &engine.Recovered{Saved: true, Seen: true, Lost: "The journal " + name + " is missing"}
+			r.lost[lost] = name
+			all = append(all, lost)
+		}
 	}
-	return []*engine.Recovered{{Saved: true, Seen: true, Lost: "The journal " + name + " is missing"}}
+	for _, component := range slices.Sorted(maps.Keys(r.run.stored.Remembered.Doubts)) {
+		doubts := slices.DeleteFunc(slices.Clone(r.run.stored.Remembered.Doubts[component]), func(resource string) bool {
+			return slices.Contains(known.Doubts[component], resource)
+		})
+		if len(doubts) > 0 {
+			all = append(all, inDoubt(component, doubts, true))
+		}
+	}
+	return all
+}
+
+// inDoubt returns work that stands for doubts of which no engine knows.
+func inDoubt(component string, resources []string, seen bool) *engine.Recovered {
+	return &engine.Recovered{Component: component, Saved: true, Seen: seen, Doubts: resources, Diagnostics: hcl.Diagnostics{
+		failure.New("Unknown outcome of changes", "Changes of these objects were begun, and may have been made or not:\n\n  %s\n\n"+
+			"Compare the objects with the real ones before you plan again.", strings.Join(resources, "\n  ")),
+	}}
 }
 
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it
@@ -165,9 +194,7 @@ func (r *recovery) bindRuns(ctx context.Context) error {
 	if r.runs, err = r.run.stack.sources.RunsDir(); err != nil {
 		return err
 	}
-	if r.run.stored.Locked() { // else the apply may go on
-		r.recorded = r.run.stored.Journal
-	}
+	r.recorded = r.run.stored.CutOff
 	secret, err := read(ctx)
 	if err != nil {
 		return err
@@ -186,10 +213,16 @@ func (r *recovery) bindEngine(ctx context.Context) error {
 	}
 	if recoverer := r.run.stack.opened.recoverer(); recoverer != nil {
 		recoverer.Bind(engine.Purpose{
-			Secret: r.secret, Plan: r.run.saved, Serial: r.run.stored.Serial, CutOff: strings.Fields(r.run.stored.CutOff()), Recorded: strings.Fields(r.recorded),
+			Secret: r.secret, Plan: r.run.saved, Serial: r.run.stored.Serial,
+			CutOff: r.run.stored.Lock().Displaced(), Recorded: named(r.recorded), Copies: r.run.stored.Copies, Others: named(r.run.stored.Others),
 		})
 	}
 	return nil
+}
+
+// named leaves out the journals of engines that have none in one place.
+func named(journals []string) []string {
+	return slices.DeleteFunc(slices.Clone(journals), func(name string) bool { return name == "" })
 }
 
 // foreignWork explains the record of an apply that the state doesn't know.
@@ -234,7 +267,10 @@ func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered)
 	if len(unsaved) == 0 {
 		return nil
 	}
-	if !r.run.stored.Locked() { // nothing was to be changed until now
+	if !r.mayChange(unsaved) { // nothing was to be changed until now
+		if err := r.run.stored.Unlock(ctx); err != nil {
+			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
+		}
 		locked, err := r.run.stack.states.Lock(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
 			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
@@ -257,7 +293,8 @@ func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered)
 	if len(usable) == 0 {
 		return diags
 	}
-	if err := r.run.stored.Recover(ctx, state, r.begunBy(usable)); err != nil {
+	remembered := r.toRemember(slices.Concat(found, r.run.stack.opened.recovered))
+	if err := r.run.stored.Recover(ctx, state, r.begunBy(usable), remembered); err != nil {
 		return diags.Extend(r.leave(ctx, usable)).Extend(Diagnostics(err))
 	}
 	diags = diags.Extend(Diagnostics(r.bindEngine(ctx)))
@@ -269,13 +306,24 @@ func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered)
 	return diags
 }
 
+// mayChange reports whether the lock is one for saving recovered work.
+func (r *recovery) mayChange(found []*engine.Recovered) bool {
+	var addrs []stackaddrs.AbsComponentInstance
+	for _, recovered := range found {
+		if addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component); err == nil {
+			addrs = append(addrs, addr)
+		}
+	}
+	return r.run.stored.Lock().MayChange(addrs...)
+}
+
 // begunBy returns the plan of which all that was recovered is work, as is all that has changed in
 // the state since it was made; nil if there is none.
 func (r *recovery) begunBy(found []*engine.Recovered) *deployment.Begun {
 	begun := &deployment.Begun{Plan: found[0].Plan, Progress: stackplan.Progress{}}
-	if before := r.run.stored.Begun; before != nil && before.Plan == begun.Plan {
-		maps.Copy(begun.Progress, before.Progress)
-	} else if before != nil || begun.Plan == "" || found[0].Serial != r.run.stored.Serial {
+	before, isBegun := r.run.stored.Begun[begun.Plan]
+	maps.Copy(begun.Progress, before)
+	if begun.Plan == "" || !isBegun && (len(r.run.stored.Begun) > 0 || found[0].Serial != r.run.stored.Serial) {
 		return nil
 	}
 	for _, recovered := range found {
@@ -297,27 +345,37 @@ func (r *recovery) record(ctx context.Context, saver *deployment.Saver, changed 
 	if recoverer == nil || changed == 0 {
 		return nil
 	}
-	name, err := recoverer.Record(ctx, nil)
+	var added func(context.Context, []byte) error
+	if r.run.stack.states.File() == "" { // which outlives working directories
+		added = saver.AddToJournal
+	}
+	name, err := recoverer.Record(ctx, added)
 	if err != nil {
 		return failure.Error("Unusable apply journal", "The work of the apply could not be written down, so nothing "+
 			"was begun: %s.", failure.Reason(err))
 	}
-	if name == "" {
+	directory := ""
+	if r.run.stack.states.File() == "" {
+		if directory, err = r.directory(); err != nil {
+			return err
+		}
+	}
+	if name == "" && directory == "" {
 		return nil
 	}
-	if err := saver.Begin(ctx, name); err != nil {
+	if err := saver.Begin(ctx, name, directory); err != nil {
 		return err
 	}
-	r.recorded = name
+	r.recorded = []string{name}
 	return r.bindEngine(ctx)
 }
 
-// forgetRecord says to the engine that the state does not know of a record any more.
+// forgetRecord says to the engine that the state does not know of the records any more.
 func (r *recovery) forgetRecord(ctx context.Context) error {
-	if r.recorded == "" {
+	if len(r.recorded) == 0 {
 		return nil
 	}
-	r.recorded = ""
+	r.recorded = nil
 	return r.bindEngine(ctx)
 }
 
@@ -353,6 +411,10 @@ func (r *recovery) findInterrupted(ctx context.Context) ([]*engine.Recovered, hc
 			diags = diags.Append(foreignWork(work))
 			continue
 		}
+		if !r.concerns(work) {
+			errs = append(errs, recoverer.Leave(ctx, work.Work))
+			continue
+		}
 		recovered, err := recoverer.Resume(ctx, work.Work, 0, nil)
 		errs = append(errs, err)
 		if recovered != nil {
@@ -362,8 +424,18 @@ func (r *recovery) findInterrupted(ctx context.Context) ([]*engine.Recovered, hc
 	if !timer.Stop() {
 		<-noticed
 	}
+	unknown, err := r.unknownWork(found)
+	errs = append(errs, err)
+	found = append(found, unknown...)
 	found = append(found, r.remembered(found)...)
 	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
+}
+
+// concerns reports whether work is of a component that the operation has locked. That of others is
+// for an operation on those.
+func (r *recovery) concerns(work engine.UnfinishedWork) bool {
+	addr, err := stackaddrs.ParseAbsComponentInstance(work.Component)
+	return err != nil || r.run.stored.Lock().Concerns(addr) // what stands for a lost journal is of no component
 }
 
 // recoveredWarnings report one recovered apply, whose doubts were accepted or not, with all that it

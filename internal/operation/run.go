@@ -101,7 +101,7 @@ func (s *Stack) newRun(t task) *run {
 		task: t, stack: &other,
 		values: &values{task: t, stack: &other, block: block, answers: map[string]cty.Value{}},
 	}
-	r.recovery = &recovery{run: r}
+	r.recovery = &recovery{run: r, lost: map[*engine.Recovered]string{}}
 	return r
 }
 
@@ -217,19 +217,9 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	r.caller.during(planName, func(watch hooks.Hooks) {
 		runtime := r.named()
 		runtime.Hooks = r.logged(watch)
-		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
-			Options:     runtime,
-			Mode:        r.req.Mode,
-			Inputs:      r.values.given.Values,
-			Prior:       r.stored.State,
-			SkipRefresh: r.req.SkipRefresh,
-			Replace:     r.req.Replace,
-			Targets:     r.req.Targets,
-			Excludes:    r.req.Excludes,
-			Requested:   r.req.Requested,
-
-			GenerateConfig: r.req.Generate != "",
-		})
+		request := r.planRequest(r.stored.State)
+		request.Options = runtime
+		plan, diags = stackruntime.Plan(ctx, request)
 	})
 	if !WasInterrupted(ctx) {
 		diags = diags.Extend(checks{r.stack, r.runtime.Config}.otherMistakes(ctx, r.runtime, diags))
@@ -242,6 +232,23 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	}
 	plan.Reason = r.stack.engines.Reason()
 	return plan, diags.Extend(r.review(plan, diags))
+}
+
+// planRequest is the request for a plan on a state.
+func (r *run) planRequest(prior *stackstate.State) stackruntime.PlanRequest {
+	return stackruntime.PlanRequest{
+		Options:     r.runtime,
+		Mode:        r.req.Mode,
+		Inputs:      r.values.given.Values,
+		Prior:       prior,
+		SkipRefresh: r.req.SkipRefresh,
+		Replace:     r.req.Replace,
+		Targets:     r.req.Targets,
+		Excludes:    r.req.Excludes,
+		Requested:   r.req.Requested,
+
+		GenerateConfig: r.req.Generate != "",
+	}
 }
 
 // review judges a finished plan, before it is shown. With errors it is neither approved, nor saved,
@@ -262,7 +269,7 @@ func (r *run) review(plan *stackplan.Plan, planned hcl.Diagnostics) hcl.Diagnost
 // runtime makes up a name.
 func (r *run) named() stackruntime.Options {
 	runtime := r.runtime
-	if id := r.stored.LockID(); id != "" {
+	if id := r.stored.Lock().Name(); id != "" {
 		r.calls++
 		runtime.Operation = fmt.Sprintf("%s/%d", id, r.calls)
 	}
@@ -308,9 +315,7 @@ func (r *run) target(ctx context.Context, stored *deployment.Stored) planfile.Ta
 	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
 	target.Past = func(serial int64) (*stackstate.State, error) { return stored.At(ctx, serial) }
 	target.StateFile = planfile.StatePlace(r.stack.states.File())
-	if stored.Begun != nil {
-		target.Begun = stored.Begun.Plan
-	}
+	target.Begun = slices.Collect(maps.Keys(stored.Begun))
 	return target
 }
 

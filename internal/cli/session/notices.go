@@ -53,7 +53,11 @@ func (s *Session) notify(n notice.Notice) {
 	case notice.Resuming:
 		s.Note("%s\n", eventtext.Resuming(n.Done, n.Begun, n.Of))
 	case notice.WaitingForLock:
-		s.Note("Waiting at most %s for the lock: %s.\n", n.AtMost, deployment.DescribeHolder(&n.Holder))
+		of := ""
+		if n.Part != "" {
+			of = " of " + safetext.Name(n.Part)
+		}
+		s.Note("Waiting at most %s for the lock%s: %s.\n", n.AtMost, of, deployment.DescribeHolder(&n.Holder))
 	case notice.WaitingForState:
 		s.Note("Waiting at most %s for the state in %s, which cannot be reached (%s).\n", n.AtMost, n.Location, n.Reason)
 	case notice.LockTakenOver:

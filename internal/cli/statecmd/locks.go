@@ -24,16 +24,23 @@ type locksDocument struct {
 }
 
 type lockEntry struct {
-	ID         string     `json:"id"`
-	Deployment string     `json:"deployment"`
-	Operation  string     `json:"operation"`
-	Owner      string     `json:"owner"`
-	Host       string     `json:"host"`
-	PID        int        `json:"pid"`
-	Process    string     `json:"process"` // running, gone or unknown
-	Started    time.Time  `json:"started"`
-	LastWrite  time.Time  `json:"last_write"`
-	LeaseUntil *time.Time `json:"lease_until"` // null where locks have no leases
+	ID         string       `json:"id"`
+	Deployment string       `json:"deployment"`
+	Operation  string       `json:"operation"`
+	Owner      string       `json:"owner"`
+	Host       string       `json:"host"`
+	PID        int          `json:"pid"`
+	Process    string       `json:"process"` // running, gone or unknown
+	Started    time.Time    `json:"started"`
+	LastWrite  time.Time    `json:"last_write"`
+	LeaseUntil *time.Time   `json:"lease_until"` // null where locks have no leases
+	Parts      []lockedPart `json:"parts"`
+}
+
+// lockedPart is a part of the state that is locked.
+type lockedPart struct {
+	Address   string `json:"address"`   // of a component, an instance of one, or a variable; "" for all
+	Exclusive bool   `json:"exclusive"` // whether the holder changes it; else nobody does
 }
 
 func locksCommand() *session.Command {
@@ -42,7 +49,8 @@ func locksCommand() *session.Command {
 		Summary: "Lists who has locked the states of the stack's deployments, since when and until when.",
 		Long: `
 The process of a lock is running or gone if it is one of this machine, and otherwise unknown. The lock of one that is gone is
-taken over by the next command; so is one whose lease has ended, where locks have leases.`,
+taken over by the next command; so is one whose lease has ended, where locks have leases. A saved plan locks the components that it
+changes, and those that it was made from so that nobody changes them: PARTS names the former. Everything else locks all.`,
 		Example: "cairn state locks",
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
@@ -69,7 +77,10 @@ taken over by the next command; so is one whose lease has ended, where locks hav
 func writeLocksDocument(s *session.Session, locks []statestore.LockInfo) error {
 	doc := locksDocument{FormatVersion: document.FormatVersion, Locks: []lockEntry{}}
 	for _, l := range locks {
-		entry := lockEntry{l.ID, l.Deployment, l.Operation, l.Owner, l.Host, l.PID, l.Process(), l.Started.UTC(), l.Seen.UTC(), nil}
+		entry := lockEntry{l.ID, l.Deployment, l.Operation, l.Owner, l.Host, l.PID, l.Process(), l.Started.UTC(), l.Seen.UTC(), nil, nil}
+		for _, part := range l.Locked() {
+			entry.Parts = append(entry.Parts, lockedPart{part.Name(), part.Exclusive})
+		}
 		if !l.Until.IsZero() {
 			until := l.Until.UTC()
 			entry.LeaseUntil = &until
@@ -86,13 +97,14 @@ func listLocks(s *session.Session, locks []statestore.LockInfo) error {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "DEPLOYMENT\tOPERATION\tBY\tPROCESS\tSINCE\tLAST WRITE\tLEASE UNTIL\tID")
+	fmt.Fprintln(table, "DEPLOYMENT\tPARTS\tOPERATION\tBY\tPROCESS\tSINCE\tLAST WRITE\tLEASE UNTIL\tID")
 	for _, l := range locks {
 		until := "-"
 		if !l.Until.IsZero() {
 			until = l.Until.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s@%s\t%d %s\t%s\t%s\t%s\t%s\n", safetext.Name(l.Deployment), safetext.Name(l.Operation),
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s@%s\t%d %s\t%s\t%s\t%s\t%s\n",
+			safetext.Name(l.Deployment), describeParts(l.Locked()), safetext.Name(l.Operation),
 			safetext.Name(l.Owner), safetext.Name(l.Host), l.PID, l.Process(),
 			l.Started.Local().Format(time.DateTime), l.Seen.Local().Format(time.DateTime), until, l.ID)
 	}
@@ -101,4 +113,31 @@ func listLocks(s *session.Session, locks []statestore.LockInfo) error {
 	}
 	s.Print("%s", b.String())
 	return nil
+}
+
+// describeParts names the parts that the holder of a lock changes, or says that it only reads.
+func describeParts(parts []statestore.Part) string {
+	const most = 3
+	var changed []string
+	readsAll := false
+	for _, part := range parts {
+		switch name := part.Name(); {
+		case part.Exclusive && name == "":
+			return "all"
+		case part.Exclusive:
+			changed = append(changed, safetext.Name(name))
+		case name == "":
+			readsAll = true
+		}
+	}
+	more := len(changed) - most
+	switch {
+	case len(changed) == 0 && readsAll:
+		return "all, to read"
+	case len(changed) == 0:
+		return fmt.Sprintf("%d, to read", len(parts))
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(changed[:most], ", "), more)
+	}
+	return strings.Join(changed, ", ")
 }

@@ -4,6 +4,7 @@
 package deployment
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -21,15 +22,16 @@ func (l taken) TakenFrom() []statestore.LockInfo { return l.from }
 // A state knows by which lock it is locked, and which one was taken over for that.
 func TestLockNames(t *testing.T) {
 	for name, test := range map[string]struct {
-		stored     Stored
-		id, cutOff string
+		stored        Stored
+		id, displaced string
 	}{
 		"not locked": {Stored{}, "", ""},
-		"locked":     {Stored{lock: taken{}}, "this", ""},
-		"taken over": {Stored{lock: taken{from: []statestore.LockInfo{{ID: "that"}}}}, "this", "that"},
+		"locked":     {Stored{lock: &Lock{Lock: taken{}}}, "this", ""},
+		"taken over": {Stored{lock: &Lock{Lock: taken{from: []statestore.LockInfo{{ID: "that"}}}}}, "this", "that"},
 	} {
-		if id, cutOff := test.stored.LockID(), test.stored.CutOff(); id != test.id || cutOff != test.cutOff {
-			t.Errorf("%s: got %q and %q, want %q and %q", name, id, cutOff, test.id, test.cutOff)
+		lock := test.stored.Lock()
+		if id, displaced := lock.Name(), strings.Join(lock.Displaced(), " "); id != test.id || displaced != test.displaced {
+			t.Errorf("%s: got %q and %q, want %q and %q", name, id, displaced, test.id, test.displaced)
 		}
 	}
 }

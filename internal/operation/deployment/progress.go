@@ -5,114 +5,229 @@ package deployment
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Begun is a saved plan that was applied in part, where all that has changed in the state since it
-// was made is its own work.
+// was made, in the parts that it was made from, is its own work.
 type Begun struct {
 	Plan     string             // its identity
 	Progress stackplan.Progress // never nil
 }
 
-// The records of a plan that was begun: its identity and the serial that it has written last, and
-// the progress of each component instance. Any other operation opens a serial of its own, so that
-// the plan cannot go on whether or not that operation knows of these records. Their kinds are such
-// that versions which do not know them drop them.
+// The records of operations, each with the parts of the state that its lock had. Another operation
+// drops those of operations on the same parts when it opens its first serial, so that a plan does
+// not go on, and is not taken for applied, after somebody else has changed its parts. Their kinds
+// are such that versions which do not know them drop them.
 const (
-	begunKey     = "plan"
-	doneKey      = "done" // instead, if nothing of the plan is left to do
-	progressKind = "prog" // before the address of a component instance
+	planKind     = "plan" // before the identity of a saved plan that was applied, in part or whole: a planRecord
+	progressKind = "prog" // before that identity, a space, and the address of a component instance: its stage
 
-	// journalKey has the name of the record in which an engine keeps the work of an apply that goes
-	// on, or was cut off. Any serial that is not of such an apply drops it, so a program that opens
-	// one must have recovered before.
-	journalKey = "jrnl"
+	// journalKind comes before the ID of the lock of an apply that goes on, or was cut off: a
+	// journalRecord.
+	journalKind = "jrnl"
 
-	// lostKey has the name of such a record that is lost, until somebody has accepted that: where the
-	// state outlives working directories, nothing else remembers it. Serials leave it alone.
-	lostKey = "lost"
+	// linesKind comes before such an ID, a space and a number: the content of that journal, in the
+	// order of the numbers, where the state outlives working directories.
+	linesKind = "jlog"
+
+	// touchedKind comes before such an ID, a space and the address of a component instance: the
+	// resource instances that an engine without such a journal is about to change, until the result
+	// is saved.
+	touchedKind = "tchd"
+
+	// lostKind comes before the name of a journal that is lost, and doubtKind before the address of a
+	// component instance: the resource instances in it that are in doubt. Where the state outlives
+	// working directories, nothing else remembers them until somebody has accepted them. Serials leave
+	// them alone.
+	lostKind  = "lost"
+	doubtKind = "dubt"
 )
 
-// begunRecord is the record with the key begunKey or doneKey, as JSON.
-type begunRecord struct {
-	Plan   string `json:"plan"`
-	Serial int64  `json:"serial"`
+// planRecord is a record of kind planKind, as JSON.
+type planRecord struct {
+	Parts []statestore.Part `json:"parts,omitempty"`
+	Done  bool              `json:"done,omitempty"` // nothing of it is left to do
+}
+
+// journalRecord is a record of kind journalKind, as JSON. The name is that of the record in which
+// an engine keeps its work, "" for engines that have none in one place. The directory is the
+// identity of the working directory, where the state outlives it.
+type journalRecord struct {
+	Name      string            `json:"name,omitempty"`
+	Directory string            `json:"directory,omitempty"`
+	Parts     []statestore.Part `json:"parts,omitempty"`
 }
 
 // isProgressKey reports whether a record is about an operation rather than of the state.
 func isProgressKey(key string) bool {
-	return key == begunKey || key == doneKey || key == journalKey || key == lostKey || strings.HasPrefix(key, progressKind)
+	kinds := []string{planKind, progressKind, journalKind, linesKind, touchedKind}
+	return isRememberedKey(key) || slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(key, kind) })
 }
 
-// decodeBegun returns the plan that was begun according to the records of a serial; nil if there is
-// none that can go on.
-func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
-	plan, err := planOf(records, begunKey, serial)
-	if plan == "" || err != nil {
-		return nil, err
-	}
-	begun := &Begun{Plan: plan, Progress: stackplan.Progress{}}
+func planKey(plan string) string { return planKind + plan }
+
+func progressKey(plan, component string) string { return progressKind + plan + " " + component }
+
+// operations are the records of operations in a state.
+type operations struct {
+	plans    map[string]*knownPlan    // by their identities
+	journals map[string]*knownJournal // by the IDs of locks
+}
+
+// knownPlan is a saved plan that was applied, in part or whole.
+type knownPlan struct {
+	planRecord
+
+	progress stackplan.Progress
+	keys     []string // of its records
+}
+
+// knownJournal is the journal of an apply that goes on or was cut off.
+type knownJournal struct {
+	journalRecord
+
+	lines   []string            // keys of the records with its content, in their order
+	touched map[string][]string // resource instances, by component instances
+	keys    []string            // of all its records
+}
+
+// decodeOperations reads the records of operations.
+func decodeOperations(records map[string][]byte) (operations, error) {
+	known := operations{plans: map[string]*knownPlan{}, journals: map[string]*knownJournal{}}
 	for key, value := range records {
-		address, ok := strings.CutPrefix(key, progressKind)
-		if !ok {
+		plan, isPlan := strings.CutPrefix(key, planKind)
+		lock, isJournal := strings.CutPrefix(key, journalKind)
+		var err error
+		switch {
+		case isPlan:
+			found := &knownPlan{progress: stackplan.Progress{}, keys: []string{key}}
+			err = json.Unmarshal(value, &found.planRecord)
+			known.plans[plan] = found
+		case isJournal:
+			found := &knownJournal{touched: map[string][]string{}, keys: []string{key}}
+			err = json.Unmarshal(value, &found.journalRecord)
+			known.journals[lock] = found
+		}
+		if err != nil {
+			return operations{}, failure.Error("Unreadable state", "The record of an apply cannot be understood: %s.", err)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(records)) {
+		if err := known.add(key, records[key]); err != nil {
+			return operations{}, failure.Error("Unreadable state", "The record of an apply cannot be understood: %s.", err)
+		}
+	}
+	for key, value := range records {
+		text, isProgress := strings.CutPrefix(key, progressKind)
+		plan, address, _ := strings.Cut(text, " ")
+		found := known.plans[plan]
+		if !isProgress || found == nil {
 			continue
 		}
 		addr, err := stackaddrs.ParseAbsComponentInstance(address)
 		if err != nil {
-			return nil, failure.Error("Unreadable state", "The record of the progress of a plan cannot be understood: %s.", err)
+			return operations{}, failure.Error("Unreadable state", "The record of the progress of a plan cannot be understood: %s.", err)
 		}
-		begun.Progress[addr] = stackplan.Stage(value)
+		found.progress[addr], found.keys = stackplan.Stage(value), append(found.keys, key)
 	}
-	return begun, nil
+	return known, nil
 }
 
-// planOf returns the plan that a record of a serial names; empty if there is none, or if another
-// serial has written it.
-func planOf(records map[string][]byte, key string, serial int64) (string, error) {
-	value := records[key]
-	if value == nil {
-		return "", nil
+// add adds a record to the journal that it belongs to. Records come in the order of their keys.
+func (o operations) add(key string, value []byte) error {
+	isLines, isTouched := strings.HasPrefix(key, linesKind), strings.HasPrefix(key, touchedKind)
+	if !isLines && !isTouched {
+		return nil
 	}
-	var record begunRecord
-	if err := json.Unmarshal(value, &record); err != nil {
-		return "", failure.Error("Unreadable state", "The record of the plan that was applied cannot be understood: %s.", err)
+	lock, component, _ := strings.Cut(key[len(linesKind):], " ")
+	journal := o.journals[lock]
+	if journal == nil {
+		return nil
 	}
-	if record.Serial != serial {
-		return "", nil
+	journal.keys = append(journal.keys, key)
+	if isLines {
+		journal.lines = append(journal.lines, key)
+		return nil
 	}
-	return record.Plan, nil
+	var resources []string
+	err := json.Unmarshal(value, &resources)
+	journal.touched[component] = resources
+	return err
 }
 
-// planRecord returns a record that planOf reads.
-func planRecord(plan string, serial int64) ([]byte, error) {
-	return json.Marshal(begunRecord{plan, serial})
+// begun returns the progress of the plans that were applied in part, by their identities.
+func (o operations) begun() map[string]stackplan.Progress {
+	begun := map[string]stackplan.Progress{}
+	for plan, known := range o.plans {
+		if !known.Done {
+			begun[plan] = known.progress
+		}
+	}
+	return begun
 }
 
-// records returns how a serial that the plan writes records it.
-func (b *Begun) records(serial int64) (map[string][]byte, error) {
-	value, err := planRecord(b.Plan, serial)
+// withoutOthers returns changes of records that drop those of the operations on some parts, but for
+// those of a plan.
+func (o operations) withoutOthers(parts []statestore.Part, plan string) map[string][]byte {
+	dropped := map[string][]byte{}
+	for identity, known := range o.plans {
+		if identity == plan || !conflict(parts, known.Parts) {
+			continue
+		}
+		for _, key := range known.keys {
+			dropped[key] = nil
+		}
+	}
+	for _, journal := range o.journals {
+		if conflict(parts, journal.Parts) {
+			for _, key := range journal.keys {
+				dropped[key] = nil
+			}
+		}
+	}
+	return dropped
+}
+
+// journalsOf returns the names of the journals of operations on some parts, which were cut off for
+// one who has the lock of these, and those of all others, sorted.
+func (o operations) journalsOf(parts []statestore.Part) (cutOff, others []string) {
+	for _, lock := range slices.Sorted(maps.Keys(o.journals)) {
+		if journal := o.journals[lock]; conflict(parts, journal.Parts) {
+			cutOff = append(cutOff, journal.Name)
+		} else {
+			others = append(others, journal.Name)
+		}
+	}
+	return cutOff, others
+}
+
+// records returns the records of a plan that was begun under a lock of some parts.
+func (b *Begun) records(parts []statestore.Part) (map[string][]byte, error) {
+	value, err := json.Marshal(planRecord{Parts: parts})
 	if err != nil {
 		return nil, err
 	}
-	records := map[string][]byte{begunKey: value}
+	records := map[string][]byte{planKey(b.Plan): value}
 	for addr, stage := range b.Progress {
-		records[progressKey(addr)] = []byte(stage)
+		records[progressKey(b.Plan, addr.String())] = []byte(stage)
 	}
 	return records, nil
 }
 
-func progressKey(addr stackaddrs.AbsComponentInstance) string { return progressKind + addr.String() }
-
-// withoutBegun returns changes of records that drop the records of plans among others.
-func withoutBegun(records map[string][]byte) map[string][]byte {
+// withoutProgress returns changes of records that drop all records of operations among others,
+// but for those that are remembered.
+func withoutProgress(records map[string][]byte) map[string][]byte {
 	dropped := map[string][]byte{}
 	for key := range records {
-		if isProgressKey(key) && key != lostKey {
+		if isProgressKey(key) && !isRememberedKey(key) {
 			dropped[key] = nil
 		}
 	}

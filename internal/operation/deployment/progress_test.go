@@ -28,9 +28,13 @@ func TestProgress(t *testing.T) {
 	}
 	defer store.Close() //nolint:errcheck // nothing is written then
 	states := &deployment.Deployment{Name: settings.DefaultDeployment, Store: store}
-	lock := func() *deployment.Stored {
+	lock := func(of ...stackaddrs.AbsComponentInstance) *deployment.Stored {
 		t.Helper()
-		stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
+		request := statestore.LockRequest{Operation: "apply"}
+		for _, addr := range of {
+			request.Parts = append(request.Parts, deployment.Instance(addr, true))
+		}
+		stored, err := states.Lock(t.Context(), request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,9 +53,9 @@ func TestProgress(t *testing.T) {
 	}
 	a, b, c := addr("a"), addr("b"), addr("c")
 	// apply begins with a plan, or goes on, and leaves it to the next one unless it ends it.
-	apply := func(plan string, end bool, stages map[stackaddrs.AbsComponentInstance]stackplan.Stage) {
+	apply := func(plan string, end bool, stages map[stackaddrs.AbsComponentInstance]stackplan.Stage, of ...stackaddrs.AbsComponentInstance) {
 		t.Helper()
-		stored := lock()
+		stored := lock(of...)
 		saver := deployment.NewSaver(stored, "apply", plan)
 		for addr, stage := range stages {
 			check("save", saver.Save(t.Context(), stackruntime.StateChange{
@@ -64,10 +68,14 @@ func TestProgress(t *testing.T) {
 		check("finish", saver.Finish(t.Context()))
 		check("unlock", stored.Unlock(t.Context()))
 	}
-	want := func(begun *deployment.Begun) {
+	want := func(all ...*deployment.Begun) {
 		t.Helper()
 		stored, err := states.Read(t.Context())
 		check("read", err)
+		begun := map[string]stackplan.Progress{}
+		for _, one := range all {
+			begun[one.Plan] = one.Progress
+		}
 		if diff := cmp.Diff(begun, stored.Begun, cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b })); diff != "" {
 			t.Errorf("begun (-want +got):\n%s", diff)
 		}
@@ -84,43 +92,48 @@ func TestProgress(t *testing.T) {
 	// Recovered for the same plan.
 	stored := lock()
 	recovered := &deployment.Begun{Plan: "p", Progress: stackplan.Progress{a: stackplan.Done, b: stackplan.Done, c: stackplan.Begun}}
-	check("recover", stored.Recover(t.Context(), stored.State, recovered))
+	check("recover", stored.Recover(t.Context(), stored.State, recovered, deployment.Remembered{}))
 	check("unlock", stored.Unlock(t.Context()))
 	want(recovered)
 	interrupted := maps.Clone(stored.Records)
 
 	// Ended: nothing is left, also where nothing else is to be written.
 	apply("p", true, nil)
-	want(nil)
+	want()
 
 	// Another plan, or an operation without a saved one.
 	apply("p", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done})
 	apply("q", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{b: stackplan.Begun})
 	want(&deployment.Begun{Plan: "q", Progress: stackplan.Progress{b: stackplan.Begun}})
 	apply("", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{addr("d"): stackplan.Done})
-	want(nil)
+	want()
 
 	// A state that is put in the place of this one.
 	apply("p", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done})
 	stored = lock()
 	check("write", stored.Write(t.Context(), "push", statestore.Changes(stored.Records, interrupted)))
 	check("unlock", stored.Unlock(t.Context()))
-	want(nil)
+	want()
 	for key := range stored.Records {
-		if key == "plan" || key[:4] == "prog" {
+		if key[:4] == "plan" || key[:4] == "prog" {
 			t.Errorf("the record %q was left", key)
 		}
 	}
 
-	// An operation of a version that knows nothing of all this.
-	apply("p", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done})
-	raw, err := store.Lock(t.Context(), settings.DefaultDeployment, statestore.LockRequest{Operation: "apply"})
-	check("lock", err)
-	snapshot, err := store.Read(t.Context(), settings.DefaultDeployment)
-	check("read", err)
-	writer, err := raw.Begin(t.Context(), snapshot.Base(), "apply", nil)
-	check("begin", err)
-	check("commit", writer.Commit(t.Context()))
-	check("unlock", raw.Unlock(t.Context()))
-	want(nil)
+	// Operations on other parts, and then on the same.
+	apply("p", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done}, a)
+	apply("q", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{b: stackplan.Begun}, b)
+	apply("", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{c: stackplan.Done}, c)
+	ofP := &deployment.Begun{Plan: "p", Progress: stackplan.Progress{a: stackplan.Done}}
+	want(ofP, &deployment.Begun{Plan: "q", Progress: stackplan.Progress{b: stackplan.Begun}})
+	apply("q", true, map[stackaddrs.AbsComponentInstance]stackplan.Stage{b: stackplan.Done}, b)
+	want(ofP)
+	if stored, err := states.Read(t.Context()); err != nil || !stored.HasDone("q") || stored.HasDone("p") {
+		t.Errorf("q is not done, or p is: %v", err)
+	}
+	apply("r", true, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done}, a)
+	want()
+	if stored, err := states.Read(t.Context()); err != nil || !stored.HasDone("q") || !stored.HasDone("r") {
+		t.Errorf("q or r is not done: %v", err)
+	}
 }

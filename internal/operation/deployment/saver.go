@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -48,28 +50,72 @@ type Saver struct {
 
 	full bool // the disk is: nothing more was begun
 
-	journal string            // names the record of the engine; "" for none
-	kept    map[string][]byte // records to be written at the end, besides those of the state
-}
+	journal savedJournal
 
-// Keep has records written at the end, besides those of the state.
-func (v *Saver) Keep(records map[string][]byte) { v.kept = records }
+	// values are the root values, which are written at the end where others change other parts of the
+	// state: outputs may be made of those, too.
+	values map[string][]byte
+
+	ending Ending // nil for none
+}
 
 // NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of
 // which this is the identity, or with "" another one. Nothing is written before the first change.
 func NewSaver(stored *Stored, operation, plan string) *Saver {
-	v := &Saver{stored: stored, operation: operation, plan: plan, progress: withoutBegun(stored.Records)}
+	v := &Saver{stored: stored, operation: operation, plan: plan, progress: stored.operations.withoutOthers(stored.lock.locked(), "")}
 	v.left.unsaved = map[string]map[string][]byte{}
 	return v
 }
 
 // Begin opens the serial before anything is done, with the name of the record in which the engine
-// keeps that. Until [Saver.Finish], the state knows that it must be there.
-func (v *Saver) Begin(ctx context.Context, journal string) error {
+// keeps that, "" for none, and the identity of the working directory if the state outlives that.
+// Until [Saver.Finish], the state knows that it must be there.
+func (v *Saver) Begin(ctx context.Context, journal, directory string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.journal = journal
-	return v.write(ctx, map[string][]byte{journalKey: []byte(journal)})
+	record, err := json.Marshal(journalRecord{journal, directory, v.stored.lock.locked()})
+	if err != nil {
+		return err
+	}
+	v.journal.begun = true
+	return v.write(ctx, map[string][]byte{v.journalKey(): record})
+}
+
+func (v *Saver) journalKey() string { return journalKind + v.stored.lock.Name() }
+
+// AddToJournal keeps what the engine adds to its record, so that it is there for another machine if
+// this one is lost. Calls do not overlap.
+func (v *Saver) AddToJournal(ctx context.Context, content []byte) error {
+	v.mu.Lock()
+	if !v.journal.begun || v.journal.closed {
+		v.mu.Unlock()
+		return nil
+	}
+	key := fmt.Sprintf("%s%s %09d", linesKind, v.stored.lock.Name(), v.journal.lines)
+	v.journal.lines++
+	v.journal.keys = append(v.journal.keys, key) // also of one that is not written: it is removed with the others
+	writer := v.writer
+	v.mu.Unlock()
+	return writer.Write(ctx, map[string][]byte{key: content})
+}
+
+// Touch says that an engine without a journal is about to change resource instances of a component
+// instance. Until its result is saved, the state knows that they are in doubt if the working
+// directory is lost.
+func (v *Saver) Touch(ctx context.Context, addr stackaddrs.AbsComponentInstance, resources []string) error {
+	content, err := json.Marshal(resources)
+	if err != nil {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	key := v.touchedKey(addr.String())
+	v.journal.keys = append(v.journal.keys, key)
+	return v.writeTogether(ctx, map[string][]byte{key: content})
+}
+
+func (v *Saver) touchedKey(component string) string {
+	return touchedKind + v.stored.lock.Name() + " " + component
 }
 
 // EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on
@@ -90,9 +136,23 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 		return v.writeUnmoved(ctx)
 	}
 	component := changedComponent(change)
+	switch {
+	case component == "" && !v.stored.lock.Alone():
+		v.values = records
+		return nil
+	case component != "" && len(records) > 0 && !v.stored.lock.MayChange(addrOf(change)):
+		err := fmt.Errorf("%s is none of the components that are locked to be changed; this is a bug in cairn", component)
+		v.left.lost = errors.Join(v.left.lost, err)
+		return err
+	}
 	if v.plan != "" && change.Stage != "" {
-		key := progressKind + component
+		key := progressKey(v.plan, component)
 		records[key], v.progress[key] = []byte(change.Stage), nil
+	}
+	if v.journal.begun && !change.Interim {
+		if key := v.touchedKey(component); slices.Contains(v.journal.keys, key) {
+			records[key] = nil
+		}
 	}
 	err = v.writeUnmoved(ctx)
 	if err == nil {
@@ -136,13 +196,18 @@ func (v *Saver) writeUnmoved(ctx context.Context) error {
 }
 
 func changedComponent(change stackruntime.StateChange) string {
-	switch {
-	case change.After != nil:
-		return change.After.Addr.String()
-	case change.Before != nil:
-		return change.Before.Addr.String()
+	if change.After == nil && change.Before == nil {
+		return ""
 	}
-	return ""
+	return addrOf(change).String()
+}
+
+// addrOf returns the component instance of a change of one.
+func addrOf(change stackruntime.StateChange) stackaddrs.AbsComponentInstance {
+	if change.After != nil {
+		return change.After.Addr
+	}
+	return change.Before.Addr
 }
 
 // writeTogether is write which gives up v.mu meanwhile, once there is a writer.
@@ -163,13 +228,12 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	if v.writer != nil {
 		return v.writer.Write(ctx, records)
 	}
-	base := v.stored.Base()
-	opening, err := v.opening(base.Serial + 1)
+	opening, err := v.opening()
 	if err != nil {
 		return err
 	}
 	maps.Copy(opening, records)
-	writer, err := v.stored.lock.Begin(ctx, base, v.operation, opening)
+	writer, err := v.stored.begin(ctx, v.operation, opening)
 	if err != nil {
 		return err
 	}
@@ -177,53 +241,122 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	return nil
 }
 
-// opening returns the first records of a serial about the plan that writes it: a serial without
-// them is another operation's.
-func (v *Saver) opening(serial int64) (map[string][]byte, error) {
+// opening returns the first records of the operation about the plan that it applies.
+func (v *Saver) opening() (map[string][]byte, error) {
 	opening := maps.Clone(v.progress)
 	if v.plan == "" || v.ended {
 		return opening, nil
 	}
-	begun := &Begun{Plan: v.plan}
-	if before := v.stored.Begun; before != nil && before.Plan == v.plan {
-		begun = before
-	}
-	records, err := begun.records(serial)
+	begun := &Begun{v.plan, v.stored.Begun[v.plan]}
+	records, err := begun.records(v.stored.lock.locked())
 	maps.Copy(opening, records)
-	v.progress[begunKey] = nil
+	for key := range records {
+		v.progress[key] = nil
+	}
 	return opening, err
 }
 
-// Finish writes the remaining records and ends the serial.
+// Ending returns the records besides those of components that an operation writes at its end, on
+// the state as it is then. Overtaken says that other operations have changed other parts of that
+// since the operation began: the records have the root values then, too, as outputs may be made of
+// those parts.
+type Ending func(ctx context.Context, now *Stored, overtaken bool) (map[string][]byte, error)
+
+// savedJournal is the record of an engine, as far as the state knows of it.
+type savedJournal struct {
+	begun  bool     // the state knows of it
+	keys   []string // of the records with its content, and of components that are about to be changed
+	lines  int      // number of the former
+	closed bool     // nothing more of that is to be kept
+}
+
+// EndWith has the saver write more records at the end.
+func (v *Saver) EndWith(ending Ending) { v.ending = ending }
+
+// Finish writes the remaining records and ends the serial, even when ctx has ended.
+//
+// Where others change other parts of the state, its result is that of one operation after the
+// other: each ends on a state that has all that was written, and again if another one has written
+// meanwhile.
 func (v *Saver) Finish(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx) // as writers do
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.journal.closed = true
+	for {
+		now, overtaken, err := v.now(ctx)
+		if err != nil {
+			return errors.Join(err, v.left.lost)
+		}
+		left, err := v.remaining(ctx, now, overtaken)
+		if err != nil {
+			return errors.Join(err, v.left.lost)
+		}
+		if err := v.write(ctx, left); err != nil {
+			return errors.Join(err, v.left.lost)
+		}
+		if v.left.lost != nil || v.writer == nil {
+			return v.left.lost
+		}
+		if v.stored.lock.Alone() || len(left) == 0 || v.writer.Base().Serial <= now.Serial+1 { // so nobody has opened another one meanwhile
+			return v.writer.Commit(ctx)
+		}
+	}
+}
+
+// now returns the state as it is, and whether others have opened serials since it was read.
+func (v *Saver) now(ctx context.Context) (now *Stored, overtaken bool, err error) {
+	if v.stored.lock.Alone() {
+		return v.stored, false, nil
+	}
+	snapshot, err := v.stored.store.Read(ctx, v.stored.Deployment)
+	if err != nil {
+		return nil, false, err
+	}
+	now = &Stored{Deployment: v.stored.Deployment, store: v.stored.store, lock: v.stored.lock}
+	own := v.stored.Base()
+	if v.writer != nil {
+		own = statestore.NextBase(own)
+		own.Lineage = v.writer.Base().Lineage
+	}
+	return now, snapshot.Base() != own, now.decode(snapshot)
+}
+
+// remaining returns the records that are not written yet.
+func (v *Saver) remaining(ctx context.Context, now *Stored, overtaken bool) (map[string][]byte, error) {
 	left := map[string][]byte{}
-	maps.Copy(left, v.kept)
+	if !overtaken || v.ending == nil {
+		maps.Copy(left, v.values)
+	}
+	if v.ending != nil {
+		records, err := v.ending(ctx, now, overtaken)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(left, records)
+	}
 	maps.Copy(left, v.left.unmoved)
 	for _, records := range v.left.unsaved {
 		maps.Copy(left, records)
 	}
-	if v.ended {
-		maps.Copy(left, v.progress)
-		if v.plan != "" && (v.writer != nil || len(left) > 0) {
-			record, err := planRecord(v.plan, v.stored.Serial+1)
-			if err != nil {
-				return err
-			}
-			left[doneKey] = record
+	if v.journal.begun {
+		left[v.journalKey()] = nil
+		for _, key := range v.journal.keys {
+			left[key] = nil
 		}
 	}
-	if v.journal != "" {
-		left[journalKey] = nil
+	if !v.ended {
+		return left, nil
 	}
-	if err := v.write(ctx, left); err != nil {
-		return errors.Join(err, v.left.lost)
+	maps.Copy(left, v.progress)
+	if v.plan != "" && (v.writer != nil || len(left) > 0) {
+		record, err := json.Marshal(planRecord{v.stored.lock.locked(), true})
+		if err != nil {
+			return nil, err
+		}
+		left[planKey(v.plan)] = record
 	}
-	if v.left.lost != nil || v.writer == nil {
-		return v.left.lost
-	}
-	return v.writer.Commit(ctx)
+	return left, nil
 }
 
 // Base is the version of the state that was, or would have been, written.

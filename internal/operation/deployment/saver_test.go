@@ -85,7 +85,7 @@ func component(t *testing.T, addr string, resources ...string) *stackstate.Compo
 }
 
 func newTestSaver(lock *flakyLock, prior *stackstate.State) *Saver {
-	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply", "")
+	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: &Lock{Lock: lock}}, "apply", "")
 }
 
 // A change that could not be written is written at the end, or by a later change of the same
@@ -248,12 +248,12 @@ func TestSaverSavesTogether(t *testing.T) {
 	if found.Serial != 1 {
 		t.Errorf("got serial %d, want 1", found.Serial)
 	}
-	wantRecords[doneKey] = []byte(`{"plan":"p","serial":1}`)
+	wantRecords[planKey("p")] = []byte(`{"done":true}`)
 	if diff := cmp.Diff(wantRecords, found.Records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
 	}
-	if found.Done != "p" {
-		t.Errorf("got %q as the plan that is done, want p", found.Done)
+	if !found.HasDone("p") || found.HasDone("q") {
+		t.Errorf("p is done: %t, q is done: %t; want p", found.HasDone("p"), found.HasDone("q"))
 	}
 }
 
@@ -322,7 +322,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 		},
 		"recover": func(stored *Stored) error {
 			state := stored.State.With(func(state *stackstate.State) { state.Components[a.Addr] = a })
-			return stored.Recover(t.Context(), state, &Begun{Plan: "p", Progress: stackplan.Progress{a.Addr: stackplan.Begun}})
+			return stored.Recover(t.Context(), state, &Begun{Plan: "p", Progress: stackplan.Progress{a.Addr: stackplan.Begun}}, Remembered{})
 		},
 	}
 	for name, work := range work {
@@ -337,13 +337,13 @@ func TestKilledBetweenTransactions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stored.lock = &dyingLock{Lock: stored.lock, left: transactions}
+			stored.lock = &Lock{Lock: &dyingLock{Lock: stored.lock.Lock, left: transactions}}
 			killed := work(stored) != nil
 			found, err := states.Read(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if found.Serial > 0 && (found.Begun == nil || found.Begun.Plan != "p") {
+			if found.Serial > 0 && found.Begun["p"] == nil {
 				t.Errorf("%s, killed after %d transactions: serial %d is not known as work of the plan", name, transactions, found.Serial)
 			}
 			if !killed {

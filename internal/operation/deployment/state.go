@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -66,21 +67,35 @@ type Stored struct {
 	*statestore.Snapshot
 	State      *stackstate.State
 	Deployment string // whose it is
-	Begun      *Begun // nil for no plan that can go on
-	Journal    string // names the record of an apply that goes on or was cut off; "" for none
-	Lost       string // names such a record that is lost, which nobody has accepted yet; "" for none
-	Done       string // the saved plan that was applied whole, and nothing since; empty for none
 
-	store    statestore.Store
-	lock     statestore.Lock         // nil when the state was only read
-	lockedBy *statestore.LockedError // whose lock kept this from being locked, too; only for operations that change nothing
+	// Begun has the progress of the saved plans that were applied in part and can go on, by their
+	// identities: nobody else has changed since what they were made from.
+	Begun map[string]stackplan.Progress
+
+	// CutOff names the journals of applies that were cut off, of the locked parts, and Others those of
+	// all other applies that go on or were cut off: all of them if the state is not locked. Those of
+	// engines without a journal have no name.
+	CutOff, Others []string
+
+	// Copies are the contents of journals in CutOff, as far as the state has them.
+	Copies map[string][]byte
+
+	Remembered Remembered // of the locked parts, or all
+
+	store      statestore.Store
+	operations operations
+	lock       *Lock                   // nil when the state was only read
+	lockedBy   *statestore.LockedError // whose lock kept this from being locked, too; only for operations that change nothing
 }
 
 // Plan is the operation that a lock is held for which changes nothing.
 const Plan = "plan"
 
 // Read reads the state without locking it.
-func (d *Deployment) Read(ctx context.Context) (*Stored, error) {
+func (d *Deployment) Read(ctx context.Context) (*Stored, error) { return d.read(ctx, &Stored{}) }
+
+// read reads the state, whose lock is known.
+func (d *Deployment) read(ctx context.Context, stored *Stored) (*Stored, error) {
 	snapshot, err := d.Store.Read(ctx, d.Name)
 	if err != nil {
 		return nil, err
@@ -90,32 +105,45 @@ func (d *Deployment) Read(ctx context.Context) (*Stored, error) {
 			return nil, err
 		}
 	}
-	stored := &Stored{Deployment: d.Name, store: d.Store}
+	stored.Deployment, stored.store = d.Name, d.Store
 	if err := stored.decode(snapshot); err != nil {
 		return nil, err
 	}
 	return stored, nil
 }
 
-// HasDone reports whether all of a saved plan was applied, and nothing since. A plan without an
-// identity never was.
-func (t *Stored) HasDone(plan string) bool { return plan != "" && plan == t.Done }
+// HasDone reports whether all of a saved plan was applied, and nothing since in the parts that it
+// was made from. A plan without an identity never was.
+func (t *Stored) HasDone(plan string) bool {
+	known := t.operations.plans[plan]
+	return plan != "" && known != nil && known.Done
+}
 
 func (t *Stored) decode(snapshot *statestore.Snapshot) error {
 	state, err := Decode(snapshot.Records)
 	if err != nil {
 		return err
 	}
-	begun, err := decodeBegun(snapshot.Records, snapshot.Serial)
+	known, err := decodeOperations(snapshot.Records)
 	if err != nil {
 		return err
 	}
-	done, err := planOf(snapshot.Records, doneKey, snapshot.Serial)
-	if err != nil {
+	t.Snapshot, t.State, t.operations, t.Begun = snapshot, state, known, known.begun()
+	if t.Remembered, err = decodeRemembered(snapshot.Records, t.lock.locked()); err != nil {
 		return err
 	}
-	t.Snapshot, t.State, t.Begun, t.Done = snapshot, state, begun, done
-	t.Journal, t.Lost = string(snapshot.Records[journalKey]), string(snapshot.Records[lostKey])
+	t.CutOff, t.Others = known.journalsOf(t.lock.locked())
+	if t.lock == nil { // they may go on
+		t.CutOff, t.Others = nil, append(t.CutOff, t.Others...)
+	}
+	t.Copies = map[string][]byte{}
+	for _, journal := range known.journals {
+		if slices.Contains(t.CutOff, journal.Name) {
+			for _, key := range journal.lines {
+				t.Copies[journal.Name] = append(t.Copies[journal.Name], snapshot.Records[key]...)
+			}
+		}
+	}
 	return nil
 }
 
@@ -157,12 +185,11 @@ func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (
 	for _, dead := range lock.TakenFrom() {
 		d.Notify.Send(notice.LockTakenOver{From: dead})
 	}
-	stored, err := d.Read(ctx)
+	stored, err := d.read(ctx, &Stored{lock: &Lock{lock, request.Parts}})
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock(ctx))
 	}
-	stored.lock = lock
-	held.Store(lock, nil)
+	held.Store(stored.lock, nil)
 	return stored, nil
 }
 
@@ -179,7 +206,7 @@ func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockReque
 		}
 		if deadline.IsZero() {
 			deadline = time.Now().Add(d.LockTimeout)
-			d.Notify.Send(notice.WaitingForLock{AtMost: d.LockTimeout, Holder: locked.Holder})
+			d.Notify.Send(notice.WaitingForLock{AtMost: d.LockTimeout, Holder: locked.Holder, Part: locked.Part.Name()})
 		}
 		left := time.Until(deadline)
 		if left <= 0 {
@@ -193,10 +220,10 @@ func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockReque
 	}
 }
 
-// LockToPlan is [Deployment.Lock] for an operation that changes nothing itself: a state that
-// doesn't exist is not created, and one that can't be written, or that somebody else has locked, is
-// only read.
-func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
+// LockToPlan is [Deployment.Lock] for an operation that changes nothing itself, of the parts that
+// it reads of a state: one that doesn't exist is not created, and one that can't be written, or of
+// which somebody else has locked some of these parts, is only read.
+func (d *Deployment) LockToPlan(ctx context.Context, parts func(*stackstate.State) []statestore.Part) (*Stored, error) {
 	stored, err := d.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -208,7 +235,7 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 			return stored, err
 		}
 	}
-	locked, err := d.Lock(ctx, statestore.LockRequest{Operation: Plan})
+	locked, err := d.Lock(ctx, statestore.LockRequest{Operation: Plan, Parts: parts(stored.State)})
 	storeErr, broken := errors.AsType[*statestore.StoreError](err)
 	if broken && (storeErr.Problem == statestore.ProblemReadOnly || storeErr.Problem == statestore.ProblemAccess) {
 		return stored, nil
@@ -269,22 +296,8 @@ func DescribeHolder(holder *statestore.LockInfo) string {
 // Locked reports whether the state is locked, so that it can be changed.
 func (t *Stored) Locked() bool { return t.lock != nil }
 
-// LockID names the lock of a locked state, which was recorded when it was taken; "" if it is not
-// locked. No other lock has that name.
-func (t *Stored) LockID() string {
-	if t.lock == nil {
-		return ""
-	}
-	return t.lock.ID()
-}
-
-// CutOff names the lock that was taken from a program that had died; "" if there was none.
-func (t *Stored) CutOff() string {
-	if t.lock == nil || len(t.lock.TakenFrom()) == 0 {
-		return ""
-	}
-	return t.lock.TakenFrom()[0].ID
-}
+// Lock returns the lock of the state, nil if that was only read.
+func (t *Stored) Lock() *Lock { return t.lock }
 
 // Secret returns the key that signs the applies that are begun with this state; nil if none were.
 func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
@@ -330,89 +343,147 @@ func (t *Stored) Unlock(ctx context.Context) error {
 	return lock.Unlock(ctx)
 }
 
+// LostWork returns what applies that were cut off in other working directories than the one with
+// this identity were about to change: resource instances, by component instances.
+func (t *Stored) LostWork(directory string) map[string][]string {
+	lost := map[string][]string{}
+	for _, journal := range t.operations.journals {
+		if slices.Contains(t.CutOff, journal.Name) && journal.Directory != directory {
+			maps.Copy(lost, journal.touched)
+		}
+	}
+	return lost
+}
+
 // Compact drops the history before a serial where the store can do that, under the lock; see
 // [statestore.Compactor].
 func (t *Stored) Compact(ctx context.Context, before int64) (removed int, err error) {
-	lock, ok := t.lock.(statestore.Compactor)
+	compactor, ok := t.lock.Lock.(statestore.Compactor)
 	if !ok {
 		return 0, failure.Error("All serials stay",
 			"States in files and in databases keep all serials; only those on object storage can be compacted.")
 	}
-	return lock.Compact(ctx, before)
+	return compactor.Compact(ctx, before)
 }
 
 // held are the locks of this process.
-var held sync.Map // of statestore.Lock
+var held sync.Map // of *Lock
 
 // UnlockUnchanged gives back the locks of this process. It is for a program that ends without
 // unwinding, and has begun nothing that a lock would tell of. One that was taken from a program
 // that had died stays: it tells of the work of that.
 func UnlockUnchanged(ctx context.Context) {
 	held.Range(func(key, _ any) bool {
-		if lock := key.(statestore.Lock); len(lock.TakenFrom()) == 0 {
+		if lock := key.(*Lock); len(lock.TakenFrom()) == 0 {
 			_ = lock.Unlock(ctx) //nolint:errcheck // the next program takes it over
 		}
 		return true
 	})
 }
 
-// Recover changes the whole state to the result of applies that were cut off, as one serial. Begun
-// is the plan that all of these belong to; nil for none.
-func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Begun) error {
+// Recover changes the whole state to the result of applies that were cut off, as one serial, from
+// which on it remembers something else. Begun is the plan that all of these belong to; nil for
+// none.
+func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Begun, remembered Remembered) error {
 	changes, err := stackstate.Diff(t.State, want)
 	if err != nil {
 		return fmt.Errorf("encoding the state: %w", err)
 	}
-	if err := t.write(ctx, "recover", changes, begun, t.Lost); err != nil {
-		return err
-	}
-	t.State, t.Begun = want, begun
-	return nil
-}
-
-// Forget makes the state forget the record of the apply that was cut off, and remember that one is
-// lost; "" for none.
-func (t *Stored) Forget(ctx context.Context, lost string) error {
-	return t.write(ctx, "recover", nil, t.Begun, lost)
-}
-
-// Write writes changes of records, as one serial. A nil record is removed.
-func (t *Stored) Write(ctx context.Context, operation string, changes map[string][]byte) error {
-	return t.write(ctx, operation, changes, nil, t.Lost)
-}
-
-// write is [Stored.Write] of a plan that was begun, nil for none. Lost names the lost record that
-// the state remembers from then on, whatever the changes say, as of an older state.
-func (t *Stored) write(ctx context.Context, operation string, changes map[string][]byte, begun *Begun, lost string) error {
-	base := t.Base()
-	progress := withoutBegun(changes) // of an older state, that this one is to become
-	maps.Copy(progress, withoutBegun(t.Records))
-	if begun != nil {
-		records, err := begun.records(base.Serial + 1)
-		if err != nil {
-			return err
-		}
-		maps.Copy(progress, records)
-	}
-	all := map[string][]byte{}
-	maps.Copy(all, changes)
-	maps.Copy(all, progress)
-	delete(all, lostKey)
-	if lost != t.Lost {
-		all[lostKey] = nil
-		if lost != "" {
-			all[lostKey] = []byte(lost)
-		}
-	}
-	writer, err := t.lock.Begin(ctx, base, operation, all)
+	more, err := t.Remembered.changes(remembered, t.lock.locked())
 	if err != nil {
 		return err
 	}
-	t.Lineage, t.Serial, t.Journal = writer.Base().Lineage, writer.Base().Serial, ""
-	t.Lost = lost
+	progress, err := t.progress(begun)
+	if err != nil {
+		return err
+	}
+	if err := t.writeAll(ctx, "recover", merged(merged(changes, progress), more)); err != nil {
+		return err
+	}
+	t.State, t.Remembered = want, remembered
+	return nil
+}
+
+// progress returns the records of operations for a serial of a plan that was begun, nil for none.
+func (t *Stored) progress(begun *Begun) (map[string][]byte, error) {
+	dropped := t.operations.withoutOthers(t.lock.locked(), "")
+	if begun == nil {
+		return dropped, nil
+	}
+	records, err := begun.records(t.lock.locked())
+	return merged(dropped, records), err
+}
+
+// Forget makes the state forget the journals of the applies that were cut off, and remember
+// something else.
+func (t *Stored) Forget(ctx context.Context, remembered Remembered) error {
+	changes, err := t.Remembered.changes(remembered, t.lock.locked())
+	if err != nil {
+		return err
+	}
+	for _, journal := range t.operations.journals {
+		if !slices.Contains(t.CutOff, journal.Name) {
+			continue
+		}
+		for _, key := range journal.keys {
+			changes[key] = nil
+		}
+	}
+	if err := t.writeAll(ctx, "recover", changes); err != nil {
+		return err
+	}
+	t.Remembered = remembered
+	return nil
+}
+
+// Write writes changes of records, as one serial. A nil record is removed. What is remembered
+// stays, whatever the changes say, as those to an older state.
+func (t *Stored) Write(ctx context.Context, operation string, changes map[string][]byte) error {
+	all := maps.Clone(changes)
+	maps.DeleteFunc(all, func(key string, _ []byte) bool { return isRememberedKey(key) })
+	all = merged(all, withoutProgress(changes)) // of an older state, that this one is to become
+	progress, err := t.progress(nil)
+	if err != nil {
+		return err
+	}
+	return t.writeAll(ctx, operation, merged(all, progress))
+}
+
+func merged(a, b map[string][]byte) map[string][]byte {
+	all := map[string][]byte{}
+	maps.Copy(all, a)
+	maps.Copy(all, b)
+	return all
+}
+
+// writeAll writes changes, with all of records of operations among them, as one serial.
+func (t *Stored) writeAll(ctx context.Context, operation string, all map[string][]byte) error {
+	writer, err := t.begin(ctx, operation, all)
+	if err != nil {
+		return err
+	}
+	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
+	t.CutOff, t.Copies = nil, nil
 	maps.Copy(t.Records, all)
 	maps.DeleteFunc(t.Records, func(_ string, value []byte) bool { return value == nil })
+	if t.operations, err = decodeOperations(t.Records); err != nil {
+		return err
+	}
+	t.Begun = t.operations.begun()
 	return writer.Commit(ctx)
+}
+
+// begin opens a serial on the state that was read, or where others change other parts of it, on a
+// later one: the locked parts are the same there.
+func (t *Stored) begin(ctx context.Context, operation string, changes map[string][]byte) (statestore.Writer, error) {
+	for base := t.Base(); ; {
+		writer, err := t.lock.Begin(ctx, base, operation, changes)
+		stale, isStale := errors.AsType[*statestore.StaleError](err)
+		if !isStale || t.lock.Alone() || base.Lineage != "" && stale.Have.Lineage != base.Lineage {
+			return writer, err
+		}
+		base = stale.Have
+	}
 }
 
 // Diagnostics returns the diagnostics of an error, errors of the state store explained.

@@ -37,6 +37,7 @@ type NewDeployment struct {
 type WaitingForLock struct {
 	AtMost time.Duration
 	Holder statestore.LockInfo
+	Part   string // of the state, which the holder has locked; "" for all
 }
 
 // WaitingForState says that the server with the states is away, and is waited for.

@@ -82,7 +82,7 @@ func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 // checkState compares the version of the state. A state that only the plan itself has changed fits,
 // and so does one that has changed in other parts than the plan was made from.
 func (t Target) checkState(plan *stackplan.Plan, made stackplan.FileContext) error {
-	if t.Begun != "" && t.Begun == made.Identity {
+	if made.Identity != "" && slices.Contains(t.Begun, made.Identity) {
 		return nil
 	}
 	if made.Prior != nil {

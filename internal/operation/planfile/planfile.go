@@ -59,9 +59,9 @@ type Target struct {
 	// Past returns the state as it was at the end of a serial. Nil where that is not known.
 	Past func(serial int64) (*stackstate.State, error)
 
-	// Begun is the identity of the plan that was applied in part, if all that has changed in the state
-	// since it was made is its own work. Empty for none.
-	Begun string
+	// Begun are the identities of the plans that were applied in part, where all that has changed
+	// since in what they were made from is their own work.
+	Begun []string
 }
 
 // Context is the context in which a plan for a target is made.

@@ -56,7 +56,7 @@ func (s *State) checkNothingInterrupted(ctx context.Context, stored *deployment.
 	if err != nil {
 		return err
 	}
-	if len(components) == 0 && stored.Journal == "" {
+	if len(components) == 0 && len(stored.CutOff) == 0 {
 		return nil
 	}
 	if len(components) == 0 {
