@@ -18,7 +18,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed, and has tests use it; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 CAIRN_TEST_ENGINE=tofu && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -33,6 +33,7 @@ help:
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left; STORE=postgres|s3|gofakes3|gcs|directory with the states there'
+	@echo 'together  have USERS=8 users plan and apply random parts of one stack of 200 components FOR=10m; STORE as for soak'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
@@ -141,6 +142,12 @@ STORE ?= sqlite
 soak: export CAIRN_TEST_SEED ?= random
 soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS) -store=$(STORE)
+
+FOR ?= 10m
+USERS ?= 8
+together: export CAIRN_TEST_SEED ?= random
+together:
+	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestTogether$$' -together=$(FOR) -users=$(USERS) -bases=20 -store=$(STORE)
 
 # A process under the race detector usually waits for a second before it ends, in case another
 # goroutine is about to race: with some hundred short commands and providers, that is most of the time

@@ -93,7 +93,7 @@ func (l *life) killed(command string) result {
 	if l.database != nil && l.database.restart != nil {
 		kinds = append(kinds, kill{name: "database", kill: func(l *life, _ *running) bool { return l.database.kill() }})
 	}
-	if l.database != nil && l.engine.name == "native" { // a binary has records that the state does not know of
+	if l.database != nil {
 		kinds = append(kinds, kill{name: "machine", kill: func(l *life, run *running) bool { return l.loseMachine(run) }})
 	}
 	kind := kinds[l.random.IntN(len(kinds))]

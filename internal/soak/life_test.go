@@ -7,6 +7,7 @@ package soak_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type lifeOptions struct {
 	cuts    bool // of the power, rather than kills
 
 	database *database // that has the states; nil if they are in files
+	place    string    // of the state; "" for a place of its own
 }
 
 // life is a stack and its user.
@@ -188,7 +190,7 @@ func (l *life) execOnce(args []string, disturb func(run *running)) result {
 	cmd.Dir = l.dir
 	cmd.Env = append(os.Environ(), mainVariable+"=1", lifeVariable+"="+l.dir, "CHECKPOINT_DISABLE=1", "COLUMNS=1000",
 		"TF_CLI_CONFIG_FILE="+l.config, "CAIRN_ENGINE="+l.setting, "CAIRN_FAKE_STORE="+l.store.Dir,
-		"CAIRN_STATE="+l.database.location(l.engine.name, l.lifeOptions.seed))
+		"CAIRN_STATE="+cmp.Or(l.place, l.database.location(l.engine.name, l.lifeOptions.seed)))
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = time.Second

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli"
 	"github.com/cairnstacks/cairn/internal/cli/session"
@@ -26,7 +27,12 @@ var (
 	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of another seed each")
 	cutsFlag  = flag.Int("cuts", 6, "cut the power so many times, in lives of another seed each")
 	storeFlag = flag.String("store", "sqlite", "keep the states in `sqlite|directory|postgres|s3|gofakes3|gcs`; a server is killed, too")
-	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
+
+	togetherFlag = flag.Duration("together", 5*time.Second, "have users change one stack for so long")
+	usersFlag    = flag.Int("users", 4, "so many users at the same time")
+	basesFlag    = flag.Int("bases", 2, "a stack of ten times as many components")
+
+	seedFlag = flag.Uint64("seed", 0, "live only the life of this seed")
 )
 
 // mainVariable makes the test binary the program that is killed.
