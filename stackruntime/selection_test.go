@@ -4,6 +4,8 @@
 package stackruntime_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 func TestTargetsAndExcludes(t *testing.T) {
@@ -103,7 +107,10 @@ output "c" {
 			if diff := cmp.Diff(test.want, planned); diff != "" {
 				t.Fatalf("planned (-want +got):\n%s", diff)
 			}
+			checkSelected(t, stackruntime.SelectedComponents(t.Context(), req), plan)
+			prior := w.State
 			w.Apply(plan)
+			checkWritten(t, stackruntime.Writes(plan, prior), prior, w.State)
 			if test.mode == engine.Normal {
 				if diff := cmp.Diff(before, left(w.State)); diff != "" {
 					t.Errorf("component instances (-before +after):\n%s", diff)
@@ -116,8 +123,48 @@ output "c" {
 				if got, want := w.State.Outputs["c"], cty.StringVal("2bc"); !got.RawEquals(want) {
 					t.Errorf("output after a plan of everything = %#v, want %#v", got, want)
 				}
+				inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: w.State, Inputs: w.Inputs})
+				if got := inspector.RootOutputs(t.Context())["c"]; !got.RawEquals(w.State.Outputs["c"]) {
+					t.Errorf("output evaluated from the state = %#v", got)
+				}
 			}
 		})
+	}
+}
+
+// checkSelected fails unless the selected components are those of a plan with those that they
+// require.
+func checkSelected(t *testing.T, selected []stackaddrs.AbsComponent, plan *stackplan.Plan) {
+	t.Helper()
+	want := map[stackaddrs.AbsComponent]bool{}
+	for _, c := range plan.Components {
+		want[stackaddrs.ComponentOf(c.Addr)] = true
+		for _, required := range c.Requires {
+			want[required] = true
+		}
+	}
+	got := map[stackaddrs.AbsComponent]bool{}
+	for _, component := range selected {
+		got[component] = true
+	}
+	if !maps.Equal(want, got) {
+		t.Errorf("selected: %s, want those of the plan: %v", selected, want)
+	}
+}
+
+// checkWritten fails if the record of a component has changed of which nobody said so.
+func checkWritten(t *testing.T, written []stackaddrs.AbsComponentInstance, before, after *stackstate.State) {
+	t.Helper()
+	for _, state := range []*stackstate.State{before, after} {
+		for addr := range state.Components {
+			records, err := stackstate.ComponentRecords(before.Components[addr], after.Components[addr])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(records) > 0 && !slices.Contains(written, addr) {
+				t.Errorf("the record of %s has changed, and %s were to be written", addr, written)
+			}
+		}
 	}
 }
 

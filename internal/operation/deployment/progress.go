@@ -113,7 +113,9 @@ func decodeOperations(records map[string][]byte) (operations, error) {
 			known.plans[plan] = found
 		case isJournal:
 			found := &knownJournal{touched: map[string][]string{}, keys: []string{key}}
-			err = json.Unmarshal(value, &found.journalRecord)
+			if err = json.Unmarshal(value, &found.journalRecord); lock == "" { // of a version whose locks had no parts
+				found.Name, err = string(value), nil
+			}
 			known.journals[lock] = found
 		}
 		if err != nil {

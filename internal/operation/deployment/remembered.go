@@ -34,6 +34,8 @@ func decodeRemembered(records map[string][]byte, parts []statestore.Part) (Remem
 		component, isDoubt := strings.CutPrefix(key, doubtKind)
 		var err error
 		switch {
+		case isLost && name == "": // of a version whose locks had no parts
+			found.Lost = append(found.Lost, string(records[key]))
 		case isLost:
 			var journal journalRecord
 			err = json.Unmarshal(records[key], &journal)
