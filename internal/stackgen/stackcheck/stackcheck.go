@@ -17,6 +17,7 @@
 //   - C7. When some of the work fails, the same work fails under any parallelism,
 //     and the next rounds get to the state that there is without failures.
 //   - C8. Destroying leaves nothing in the state.
+//   - C9. An apply writes no records of components but those that the plan and the state announce.
 package stackcheck
 
 import (
@@ -34,6 +35,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/stackgen"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -195,7 +197,31 @@ func (c *check) apply(plan *stackplan.Plan, mode engine.Mode) {
 
 func (c *check) applyWith(opts stackruntime.Options, plan *stackplan.Plan) (*stackruntime.ApplyResult, hcl.Diagnostics) {
 	inputs := selectKeys(c.now.Inputs, func(name string) bool { return plan.Inputs[name] != nil && plan.Inputs[name].RequiredOnApply })
-	return stackruntime.Apply(c.Context(), stackruntime.ApplyRequest{Options: opts, Plan: plan, Prior: c.state, Inputs: inputs})
+	return stackruntime.Apply(c.Context(), stackruntime.ApplyRequest{
+		Options: opts, Plan: plan, Prior: c.state, Inputs: inputs, Save: c.announced(plan),
+	})
+}
+
+// announced returns a function that checks rule C9 of all that an apply saves.
+func (c *check) announced(plan *stackplan.Plan) func(context.Context, stackruntime.StateChange) error {
+	if len(plan.Moved) > 0 {
+		return func(context.Context, stackruntime.StateChange) error { return nil }
+	}
+	written := map[stackaddrs.AbsComponentInstance]bool{}
+	for _, addr := range stackruntime.Writes(plan, c.state) {
+		written[addr] = true
+	}
+	return func(_ context.Context, change stackruntime.StateChange) error {
+		for _, component := range []*stackstate.Component{change.Before, change.After} {
+			if component == nil || written[component.Addr] {
+				continue
+			}
+			if records, err := change.Records(); err != nil || len(records) > 0 {
+				c.Errorf("rule C9: the apply writes %d records of %s, which was not announced: %v", len(records), component.Addr, err)
+			}
+		}
+		return nil
+	}
 }
 
 // nothingLeftToDo checks rule C6.
