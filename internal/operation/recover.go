@@ -267,11 +267,12 @@ func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered)
 	if len(unsaved) == 0 {
 		return nil
 	}
-	if !r.mayChange(unsaved) { // nothing was to be changed until now
+	if addrs := components(unsaved); !r.run.stored.Lock().MayChange(addrs...) { // nothing was to be changed until now
+		parts := r.run.stored.Lock().ToChange(addrs...)
 		if err := r.run.stored.Unlock(ctx); err != nil {
 			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
 		}
-		locked, err := r.run.stack.states.Lock(ctx, statestore.LockRequest{Operation: "recover"})
+		locked, err := r.run.stack.states.Lock(ctx, statestore.LockRequest{Operation: "recover", Parts: parts})
 		if err != nil {
 			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
 		}
@@ -306,15 +307,15 @@ func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered)
 	return diags
 }
 
-// mayChange reports whether the lock is one for saving recovered work.
-func (r *recovery) mayChange(found []*engine.Recovered) bool {
+// components returns the component instances of recovered work.
+func components(found []*engine.Recovered) []stackaddrs.AbsComponentInstance {
 	var addrs []stackaddrs.AbsComponentInstance
 	for _, recovered := range found {
 		if addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component); err == nil {
 			addrs = append(addrs, addr)
 		}
 	}
-	return r.run.stored.Lock().MayChange(addrs...)
+	return addrs
 }
 
 // begunBy returns the plan of which all that was recovered is work, as is all that has changed in

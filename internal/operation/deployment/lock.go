@@ -58,5 +58,18 @@ func (l *Lock) MayChange(addrs ...stackaddrs.AbsComponentInstance) bool {
 	})
 }
 
+// ToChange returns the parts of another lock, in the place of this one, for changing component
+// instances as well.
+func (l *Lock) ToChange(addrs ...stackaddrs.AbsComponentInstance) []statestore.Part {
+	if l.Alone() {
+		return nil
+	}
+	parts := slices.Clone(l.parts)
+	for _, addr := range addrs {
+		parts = append(parts, Instance(addr, true))
+	}
+	return parts
+}
+
 // Alone reports whether nobody else changes other parts of the state meanwhile.
 func (l *Lock) Alone() bool { return hasWhole(l.locked()) }

@@ -4,6 +4,7 @@
 package deployment
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -291,6 +292,12 @@ func (v *Saver) Finish(ctx context.Context) error {
 		left, err := v.remaining(ctx, now, overtaken)
 		if err != nil {
 			return errors.Join(err, v.left.lost)
+		}
+		if !v.stored.lock.Alone() { // a serial for what is there already would make others look again, and so on
+			maps.DeleteFunc(left, func(key string, value []byte) bool {
+				is, exists := now.Records[key]
+				return exists == (value != nil) && bytes.Equal(is, value)
+			})
 		}
 		if err := v.write(ctx, left); err != nil {
 			return errors.Join(err, v.left.lost)

@@ -135,7 +135,7 @@ func TestAppliesTogether(t *testing.T) {
 			t.Errorf("serial %d is unfinished", version.Serial)
 		}
 	}
-	if want := []string{"apply a", "apply b", "apply a", "apply b", "apply a"}; !cmp.Equal(want, operations) {
+	if want := []string{"apply a", "apply b", "apply a", "apply a"}; !cmp.Equal(want, operations) { // the second found that of the first right
 		t.Errorf("serials of %q, want %q", operations, want)
 	}
 }
@@ -169,6 +169,26 @@ func TestSaveUnlocked(t *testing.T) {
 		t.Error("a component that is not locked was changed")
 	}
 	u.check(locked.Unlock(t.Context()))
+}
+
+// A plan of some components saves what was recovered of them, while others are changed.
+func TestLockToChange(t *testing.T) {
+	u := newUsers(t)
+	changing := u.lock("b")
+	parts := []statestore.Part{deployment.Component(stackaddrs.ComponentOf(u.addr("a")))}
+	planning, err := u.states.Lock(t.Context(), statestore.LockRequest{Operation: "plan", Parts: parts})
+	u.check(err)
+	if planning.Lock().MayChange(u.addr("a")) || !planning.Lock().Concerns(u.addr("a")) || planning.Lock().Concerns(u.addr("b")) {
+		t.Error("a lock for reading a is another one")
+	}
+	parts = planning.Lock().ToChange(u.addr("a"))
+	u.check(planning.Unlock(t.Context()))
+	recovering, err := u.states.Lock(t.Context(), statestore.LockRequest{Operation: "recover", Parts: parts})
+	u.check(err)
+	if !recovering.Lock().MayChange(u.addr("a")) || recovering.Lock().MayChange(u.addr("b")) {
+		t.Error("a lock for changing a is another one")
+	}
+	u.check(errors.Join(recovering.Unlock(t.Context()), changing.Unlock(t.Context())))
 }
 
 // A state remembers what was cut off, for those whom it concerns, until somebody has accepted it.
