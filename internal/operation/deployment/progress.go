@@ -68,8 +68,23 @@ type journalRecord struct {
 
 // isProgressKey reports whether a record is about an operation rather than of the state.
 func isProgressKey(key string) bool {
-	kinds := []string{planKind, progressKind, journalKind, linesKind, touchedKind}
-	return isRememberedKey(key) || slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(key, kind) })
+	return isOfKind(key, planKind, progressKind, journalKind, linesKind, touchedKind) || isRememberedKey(key)
+}
+
+func isOfKind(key string, kinds ...string) bool {
+	return slices.ContainsFunc(kinds, func(kind string) bool { return strings.HasPrefix(key, kind) })
+}
+
+// keysOf returns the keys of records of some kinds, sorted. Most records are of others.
+func keysOf(records map[string][]byte, kinds ...string) []string {
+	var keys []string
+	for key := range records {
+		if isOfKind(key, kinds...) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 func planKey(plan string) string { return planKind + plan }
@@ -122,7 +137,7 @@ func decodeOperations(records map[string][]byte) (operations, error) {
 			return operations{}, failure.Error("Unreadable state", "The record of an apply cannot be understood: %s.", err)
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(records)) {
+	for _, key := range keysOf(records, linesKind, touchedKind) {
 		if err := known.add(key, records[key]); err != nil {
 			return operations{}, failure.Error("Unreadable state", "The record of an apply cannot be understood: %s.", err)
 		}
@@ -143,19 +158,16 @@ func decodeOperations(records map[string][]byte) (operations, error) {
 	return known, nil
 }
 
-// add adds a record to the journal that it belongs to. Records come in the order of their keys.
+// add adds a record of kind linesKind or touchedKind to the journal that it belongs to. Records
+// come in the order of their keys.
 func (o operations) add(key string, value []byte) error {
-	isLines, isTouched := strings.HasPrefix(key, linesKind), strings.HasPrefix(key, touchedKind)
-	if !isLines && !isTouched {
-		return nil
-	}
 	lock, component, _ := strings.Cut(key[len(linesKind):], " ")
 	journal := o.journals[lock]
 	if journal == nil {
 		return nil
 	}
 	journal.keys = append(journal.keys, key)
-	if isLines {
+	if isOfKind(key, linesKind) {
 		journal.lines = append(journal.lines, key)
 		return nil
 	}

@@ -23,13 +23,13 @@ type Remembered struct {
 
 // isRememberedKey reports whether a record is of something that is remembered.
 func isRememberedKey(key string) bool {
-	return strings.HasPrefix(key, lostKind) || strings.HasPrefix(key, doubtKind)
+	return isOfKind(key, lostKind, doubtKind)
 }
 
 // decodeRemembered reads the records of what is remembered of some locked parts.
 func decodeRemembered(records map[string][]byte, parts []statestore.Part) (Remembered, error) {
 	found := Remembered{Doubts: map[string][]string{}}
-	for _, key := range slices.Sorted(maps.Keys(records)) {
+	for _, key := range keysOf(records, lostKind, doubtKind) {
 		name, isLost := strings.CutPrefix(key, lostKind)
 		component, isDoubt := strings.CutPrefix(key, doubtKind)
 		var err error
@@ -93,6 +93,9 @@ func (r Remembered) changes(to Remembered, parts []statestore.Part) (map[string]
 	for key := range before {
 		if after[key] == nil {
 			changes[key] = nil
+			if strings.HasPrefix(key, lostKind) {
+				changes[lostKind] = nil // which has the name in a state of a version whose locks had no parts
+			}
 		}
 	}
 	for key, value := range after {

@@ -64,7 +64,7 @@ type Saver struct {
 // which this is the identity, or with "" another one. Nothing is written before the first change.
 func NewSaver(stored *Stored, operation, plan string) *Saver {
 	v := &Saver{stored: stored, operation: operation, plan: plan, progress: stored.operations.withoutOthers(stored.lock.locked(), "")}
-	v.left.unsaved = map[string]map[string][]byte{}
+	v.left.unsaved, v.journal.touched = map[string]map[string][]byte{}, map[string]bool{}
 	return v
 }
 
@@ -92,9 +92,8 @@ func (v *Saver) AddToJournal(ctx context.Context, content []byte) error {
 		v.mu.Unlock()
 		return nil
 	}
-	key := fmt.Sprintf("%s%s %09d", linesKind, v.stored.lock.Name(), v.journal.lines)
-	v.journal.lines++
-	v.journal.keys = append(v.journal.keys, key) // also of one that is not written: it is removed with the others
+	key := fmt.Sprintf("%s%s %09d", linesKind, v.stored.lock.Name(), len(v.journal.lines))
+	v.journal.lines = append(v.journal.lines, key) // also of one that is not written: it is removed with the others
 	writer := v.writer
 	v.mu.Unlock()
 	return writer.Write(ctx, map[string][]byte{key: content})
@@ -110,9 +109,9 @@ func (v *Saver) Touch(ctx context.Context, addr stackaddrs.AbsComponentInstance,
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	key := v.touchedKey(addr.String())
-	v.journal.keys = append(v.journal.keys, key)
-	return v.writeTogether(ctx, map[string][]byte{key: content})
+	component := addr.String()
+	v.journal.touched[component] = true
+	return v.writeTogether(ctx, map[string][]byte{v.touchedKey(component): content})
 }
 
 func (v *Saver) touchedKey(component string) string {
@@ -150,10 +149,8 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 		key := progressKey(v.plan, component)
 		records[key], v.progress[key] = []byte(change.Stage), nil
 	}
-	if v.journal.begun && !change.Interim {
-		if key := v.touchedKey(component); slices.Contains(v.journal.keys, key) {
-			records[key] = nil
-		}
+	if v.journal.touched[component] && !change.Interim {
+		records[v.touchedKey(component)] = nil
 	}
 	err = v.writeUnmoved(ctx)
 	if err == nil {
@@ -265,10 +262,10 @@ type Ending func(ctx context.Context, now *Stored, overtaken bool) (map[string][
 
 // savedJournal is the record of an engine, as far as the state knows of it.
 type savedJournal struct {
-	begun  bool     // the state knows of it
-	keys   []string // of the records with its content, and of components that are about to be changed
-	lines  int      // number of the former
-	closed bool     // nothing more of that is to be kept
+	begun   bool            // the state knows of it
+	lines   []string        // keys of the records with its content
+	touched map[string]bool // component instances that are about to be changed, or were
+	closed  bool            // nothing more of its content is to be kept
 }
 
 // EndWith has the saver write more records at the end.
@@ -348,8 +345,11 @@ func (v *Saver) remaining(ctx context.Context, now *Stored, overtaken bool) (map
 	}
 	if v.journal.begun {
 		left[v.journalKey()] = nil
-		for _, key := range v.journal.keys {
+		for _, key := range v.journal.lines {
 			left[key] = nil
+		}
+		for component := range v.journal.touched {
+			left[v.touchedKey(component)] = nil
 		}
 	}
 	if !v.ended {

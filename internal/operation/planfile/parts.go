@@ -8,6 +8,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -35,10 +36,10 @@ func Parts(plan *stackplan.Plan, state *stackstate.State) []statestore.Part {
 	if len(plan.Moved) > 0 { // whatever depends on the instances has their addresses
 		return nil
 	}
-	written := map[string]bool{}
+	written := map[stackaddrs.AbsComponentInstance]bool{}
 	var parts []statestore.Part
 	for _, addr := range stackruntime.Writes(plan, state) {
-		written[addr.String()] = true
+		written[addr] = true
 		parts = append(parts, deployment.Instance(addr, true))
 	}
 	for name, input := range plan.Inputs {
@@ -52,7 +53,7 @@ func Parts(plan *stackplan.Plan, state *stackstate.State) []statestore.Part {
 	} else {
 		reads := newReads(plan)
 		for addr := range reads.instances {
-			if !written[addr.String()] {
+			if !written[addr] {
 				parts = append(parts, deployment.Instance(addr, false))
 			}
 		}
