@@ -5,6 +5,8 @@
 package hooks
 
 import (
+	"context"
+
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -28,9 +30,39 @@ const (
 	Failed      Status = "failed"
 )
 
+// WorkKind is a kind of work of the engine on a component instance.
+type WorkKind string
+
+// The kinds of work.
+const (
+	WorkPlan    WorkKind = "plan"
+	WorkRefresh WorkKind = "refresh" // a plan to learn the results before something is destroyed
+	WorkRest    WorkKind = "rest"    // a plan of the rest of one that was applied in part
+	WorkApply   WorkKind = "apply"
+	WorkAgain   WorkKind = "again" // a plan to evaluate results that nothing stores
+	WorkQuery   WorkKind = "query"
+
+	// WorkRestReplaced is a plan of the rest, with replacements that nothing but a request leads to.
+	WorkRestReplaced WorkKind = "rest-replaced"
+)
+
+// Work follows one piece of work of the engine. Each function may be nil.
+type Work struct {
+	// Began is called when the engine begins it, perhaps after having waited for other work to end. It
+	// is not called if it never does.
+	Began func()
+
+	// Ended is called with its diagnostics when it has ended, or will not begin any more.
+	Ended func(hcl.Diagnostics)
+}
+
 // Hooks are functions to call while an operation runs. Each may be nil. Calls
 // for one component instance do not overlap; calls for different ones may.
 type Hooks struct {
+	// ComponentWork is called with each piece of work on an instance before the engine gets it, and
+	// returns the context for that. It may be nil where nothing of the work is of interest.
+	ComponentWork func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind WorkKind) (context.Context, Work)
+
 	// ComponentExpanded reports the instances of a component, sorted by key.
 	ComponentExpanded func(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance)
 

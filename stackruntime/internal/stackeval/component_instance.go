@@ -12,10 +12,10 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -168,7 +168,7 @@ func (c *ComponentInstance) againAspect() memo.Aspect[map[string]cty.Value] {
 			if failedInputs(inputs) || failedProviders(providers) {
 				return nil, nil
 			}
-			result, diags := c.runPlan(ctx, work.Again, &engine.PlanRequest{
+			result, diags := c.runPlan(ctx, hooks.WorkAgain, &engine.PlanRequest{
 				Component: c.addr, ModuleDir: c.use.source.Dir, Mode: engine.RefreshOnly, Inputs: inputs, Providers: providers,
 				PriorState: state, SkipRefresh: true, Timestamp: c.main.timestamp(),
 			})

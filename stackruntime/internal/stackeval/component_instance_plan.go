@@ -18,7 +18,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -114,7 +113,7 @@ func (c *ComponentInstance) planNothing(ctx context.Context, req *engine.PlanReq
 func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequest) (*stackplan.Component, hcl.Diagnostics) {
 	req.GenerateConfig = c.main.planning.GenerateConfig
 	planned := c.planned(ctx, req, c.component.RequiredComponents(ctx))
-	result, diags := c.runPlan(ctx, work.Plan, req)
+	result, diags := c.runPlan(ctx, hooks.WorkPlan, req)
 	if result == nil || diags.HasErrors() {
 		if diags.HasErrors() {
 			c.failed.Store(planned.NewFailed(req, result))
@@ -189,7 +188,7 @@ func (c *ComponentInstance) planDestroy(
 	if refreshed != nil {
 		req.PriorState, req.SkipRefresh = refreshed.RefreshedState, true
 	}
-	result, diags := c.runPlan(ctx, work.Plan, req)
+	result, diags := c.runPlan(ctx, hooks.WorkPlan, req)
 	if result == nil || diags.HasErrors() {
 		return nil, diags
 	}
@@ -241,7 +240,7 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 				return nil, nil
 			}
 			req.Mode, req.Replace = engine.Normal, nil
-			result, diags := c.runPlan(ctx, work.Refresh, req)
+			result, diags := c.runPlan(ctx, hooks.WorkRefresh, req)
 			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}

@@ -181,11 +181,13 @@ func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 
 func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m := &Main{
-		phase:     phase,
-		session:   opts.Session,
-		hooks:     opts.Hooks,
-		locks:     opts.Locks,
-		works:     work.NewOperation(work.Options{Name: opts.Operation, Session: opts.Session, StopNow: opts.StopNow}),
+		phase:   phase,
+		session: opts.Session,
+		hooks:   opts.Hooks,
+		locks:   opts.Locks,
+		works: work.NewOperation(work.Options{
+			Name: opts.Operation, Session: opts.Session, StopNow: opts.StopNow, Watch: opts.Hooks.ComponentWork,
+		}),
 		functions: providerfunc.Functions{Optional: phase == expr.ValidatePhase},
 		functionOptions: lang.Options{
 			BaseDir:       opts.Config.BaseDir,

@@ -23,7 +23,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -197,21 +196,23 @@ func failedProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) bool
 
 // runPlan has the engine plan. The result is nil if that was not begun because the operation shall
 // stop. Of a kind of work that nobody has asked for, nothing is shown.
-func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
+func (i *managedInstance) runPlan(ctx context.Context, kind hooks.WorkKind, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
-	req.Work = i.main.works.ID(kind, i.addr)
-	began := i.main.works.Run(ctx, req.Work, func(ctx context.Context, began func() bool) {
+	piece := i.main.works.Piece(kind, i.addr)
+	req.Work = piece.ID
+	began := i.main.works.Run(ctx, piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 		result, diags = i.main.session.Plan(ctx, req, func(event engine.Event) {
 			switch {
 			case event.Type == engine.WorkBegan:
-				if began() && kind != work.Again && !i.announced.Swap(true) {
+				if began() && kind != hooks.WorkAgain && !i.announced.Swap(true) {
 					i.setStatus(hooks.Planning)
 				}
-			case kind == work.Plan:
+			case kind == hooks.WorkPlan:
 				i.show(event)
 			}
 		})
+		return diags
 	})
 	if !began {
 		return nil, nil // reported once, for the whole operation

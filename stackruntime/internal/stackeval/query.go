@@ -13,10 +13,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 )
 
 // NewForQuerying returns the root of an evaluation that has a component queried. It is that of a
@@ -103,17 +103,19 @@ func (c *ComponentInstance) query(ctx context.Context, generate bool) (*engine.Q
 		return nil, diags.Append(failure.With(fault.QueryUnsupported, failure.New("Engine without queries",
 			"The engine %s %s cannot query the module of %s.", info.Name, info.Version, c.addr)))
 	}
+	piece := c.main.works.Piece(hooks.WorkQuery, c.addr)
 	req := &engine.QueryRequest{
-		Work: c.main.works.ID(work.Query, c.addr), Component: c.addr, ModuleDir: c.use.source.Dir, Inputs: inputs, Providers: providers,
+		Work: piece.ID, Component: c.addr, ModuleDir: c.use.source.Dir, Inputs: inputs, Providers: providers,
 		Generate: generate,
 	}
 	var result *engine.QueryResult
-	began := c.main.works.Run(ctx, req.Work, func(ctx context.Context, began func() bool) {
+	began := c.main.works.Run(ctx, piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 		result, moreDiags = querier.Query(ctx, req, func(event engine.Event) {
 			if event.Type == engine.WorkBegan {
 				began()
 			}
 		})
+		return moreDiags
 	})
 	if !began {
 		return nil, diags // reported for the whole operation

@@ -14,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -128,7 +127,7 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 	if !planning.HasObjects(req.PriorState) && req.Mode == engine.Destroy {
 		return r.finish(ctx, req, stackplan.Delete, planning.EndOfNothing(req)), nil
 	}
-	result, diags := r.runPlan(ctx, work.Plan, req)
+	result, diags := r.runPlan(ctx, hooks.WorkPlan, req)
 	if result == nil || diags.HasErrors() {
 		r.setStatus(hooks.Failed)
 		return nil, diags

@@ -14,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -184,10 +183,10 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	var diags hcl.Diagnostics
 	var done tally
 	newest := &checkpoint{applier: a, objects: Objects{Before: a.baseState()}, last: time.Now()}
-	id := a.op.Works.ID(work.Apply, a.plan.Addr)
-	began := a.op.Works.Run(ctx, id, func(working context.Context, began func() bool) {
+	piece := a.op.Works.Piece(hooks.WorkApply, a.plan.Addr)
+	began := a.op.Works.Run(ctx, piece, func(working context.Context, began func() bool) hcl.Diagnostics {
 		applied, diags = a.op.Session.Apply(working, &engine.ApplyRequest{
-			Work:          id,
+			Work:          piece.ID,
 			Component:     a.plan.Addr,
 			ModuleDir:     args.ModuleDir,
 			Mode:          a.plan.Mode,
@@ -209,6 +208,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 				a.setStatus(hooks.Applying)
 			}
 		})
+		return diags
 	})
 	if !began {
 		result.Skipped = true
@@ -217,7 +217,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	result.Diags = subject.EngineDiagnostics(ctx, diags)
 	if applied != nil {
 		result.stage = stackplan.Begun
-		result.Module, result.Outputs, result.Ephemeral, result.work = applied.State, applied.Outputs, applied.Ephemeral, id
+		result.Module, result.Outputs, result.Ephemeral, result.work = applied.State, applied.Outputs, applied.Ephemeral, piece.ID
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it is removed, nor if some of it could not
 		}

@@ -18,7 +18,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -59,10 +58,10 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 	if err := checkFinalInputs(a.plan, subject.StoredInputs(ctx, args.Inputs)); err != nil {
 		return true, a.stale(err)
 	}
-	again, began, diags := a.planAgain(ctx, work.Rest, args, nil)
+	again, began, diags := a.planAgain(ctx, hooks.WorkRest, args, nil)
 	if began && !diags.HasErrors() {
 		if left := replacementsLeft(a.plan.Changes, again.Changes); len(left) > 0 {
-			again, began, diags = a.planAgain(ctx, work.RestReplaced, args, left)
+			again, began, diags = a.planAgain(ctx, hooks.WorkRestReplaced, args, left)
 		}
 	}
 	if !began || diags.HasErrors() {
@@ -85,12 +84,12 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 // planAgain has the engine plan from the state that was left behind, with some resource instances
 // to be replaced. It returns false if that was not begun.
 func (a *applier) planAgain(
-	ctx context.Context, kind work.Kind, args Arguments, replace []string,
+	ctx context.Context, kind hooks.WorkKind, args Arguments, replace []string,
 ) (result *engine.PlanResult, began bool, diags hcl.Diagnostics) {
-	id := a.op.Works.ID(kind, a.plan.Addr)
-	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
+	piece := a.op.Works.Piece(kind, a.plan.Addr)
+	began = a.op.Works.Run(ctx, piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 		result, diags = a.op.Session.Plan(ctx, &engine.PlanRequest{
-			Work:        id,
+			Work:        piece.ID,
 			Component:   a.plan.Addr,
 			ModuleDir:   args.ModuleDir,
 			Mode:        a.plan.Mode,
@@ -105,6 +104,7 @@ func (a *applier) planAgain(
 				a.setStatus(hooks.Applying)
 			}
 		})
+		return diags
 	})
 	return result, began, diags
 }

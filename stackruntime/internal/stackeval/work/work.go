@@ -12,8 +12,11 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
 
@@ -22,6 +25,9 @@ type Options struct {
 	Name    string          // prefix of the names of all work, which no other operation has had; empty for one made up
 	Session engine.Session  // may be nil where nothing is planned or applied
 	StopNow <-chan struct{} // closed when running work is to end now; may be nil
+
+	// Watch is [hooks.Hooks.ComponentWork].
+	Watch func(context.Context, stackaddrs.AbsComponentInstance, hooks.WorkKind) (context.Context, hooks.Work)
 }
 
 // Operation has the options and the waiting work of one operation. Which pieces of work begin when
@@ -36,21 +42,12 @@ type Operation struct {
 	}
 }
 
-// Kind is a kind of work.
-type Kind string
-
-// The kinds of work.
-const (
-	Plan    Kind = "plan"
-	Refresh Kind = "refresh" // a plan to learn the results before something is destroyed
-	Rest    Kind = "rest"    // a plan of the rest of one that was applied in part
-	Apply   Kind = "apply"
-	Again   Kind = "again" // a plan to evaluate results that nothing stores
-	Query   Kind = "query"
-
-	// RestReplaced is a plan of the rest, with replacements that nothing but a request leads to.
-	RestReplaced Kind = "rest-replaced"
-)
+// Piece is a piece of work.
+type Piece struct {
+	ID        engine.WorkID
+	kind      hooks.WorkKind
+	component stackaddrs.AbsComponentInstance
+}
 
 // NewOperation returns an operation of which no work was begun.
 func NewOperation(opts Options) *Operation {
@@ -58,9 +55,9 @@ func NewOperation(opts Options) *Operation {
 	return &Operation{opts: opts}
 }
 
-// ID names a piece of work, of which there is one of each kind for a component instance.
-func (w *Operation) ID(kind Kind, component stackaddrs.AbsComponentInstance) engine.WorkID {
-	return engine.WorkID(w.opts.Name + "/" + string(kind) + "/" + component.String())
+// Piece names a piece of work, of which there is one of each kind for a component instance.
+func (w *Operation) Piece(kind hooks.WorkKind, component stackaddrs.AbsComponentInstance) Piece {
+	return Piece{engine.WorkID(w.opts.Name + "/" + string(kind) + "/" + component.String()), kind, component}
 }
 
 // Run calls f, which has the engine do a piece of work: with a context that ends when the work must
@@ -70,7 +67,8 @@ func (w *Operation) ID(kind Kind, component stackaddrs.AbsComponentInstance) eng
 //
 // Work that has begun is stopped by [engine.Session.Stop], when the operation shall stop and when
 // it shall end now.
-func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx context.Context, began func() bool)) bool {
+func (w *Operation) Run(ctx context.Context, piece Piece, f func(ctx context.Context, began func() bool) hcl.Diagnostics) bool {
+	work := piece.ID
 	stop := maintask.StopContext(ctx)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(stop))
 	defer cancel(nil)
@@ -80,17 +78,32 @@ func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx cont
 	unwatch := w.watch(stop, work, cancel)
 	defer unwatch()
 	begun := false
-	f(ctx, func() bool {
+	ctx, watched := w.follow(ctx, piece)
+	diags := f(ctx, func() bool {
 		if stop.Err() != nil { // the engine looks at its context as soon as this has returned
 			cancel(context.Cause(stop))
 		}
 		begun = ctx.Err() == nil && w.begin(work)
+		if begun && watched.Began != nil {
+			watched.Began()
+		}
 		return begun
 	})
+	if watched.Ended != nil {
+		watched.Ended(diags)
+	}
 	if !begun {
 		w.begin(work)
 	}
 	return begun || ctx.Err() == nil && stop.Err() == nil
+}
+
+// follow has the caller of the operation follow a piece of work.
+func (w *Operation) follow(ctx context.Context, piece Piece) (context.Context, hooks.Work) {
+	if w.opts.Watch == nil {
+		return ctx, hooks.Work{}
+	}
+	return w.opts.Watch(ctx, piece.component, piece.kind)
 }
 
 // watch passes on that the operation is to stop, and after that to end now, until the work has

@@ -7,8 +7,12 @@ import (
 	"context"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 )
@@ -18,17 +22,61 @@ func TestID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := work.NewOperation(work.Options{Name: "1"}).ID(work.Rest, addr); got != `1/rest/component.a["k"]` {
+	if got := work.NewOperation(work.Options{Name: "1"}).Piece(hooks.WorkRest, addr).ID; got != `1/rest/component.a["k"]` {
 		t.Errorf("got %s", got)
 	}
-	if a, b := work.NewOperation(work.Options{}), work.NewOperation(work.Options{}); a.ID(work.Plan, addr) == b.ID(work.Plan, addr) {
+	a, b := work.NewOperation(work.Options{}), work.NewOperation(work.Options{})
+	if a.Piece(hooks.WorkPlan, addr).ID == b.Piece(hooks.WorkPlan, addr).ID {
 		t.Error("two operations have the same name")
+	}
+}
+
+// applied is the piece of work of applying a component.
+func applied(t *testing.T) work.Piece {
+	t.Helper()
+	addr, err := stackaddrs.ParseAbsComponentInstance("component.a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return work.NewOperation(work.Options{Name: "1"}).Piece(hooks.WorkApply, addr)
+}
+
+// The caller of an operation follows a piece of work: the engine gets its context, and it is told
+// when the work begins, and with which diagnostics it ends.
+func TestWatch(t *testing.T) {
+	type key struct{}
+	var got []string
+	o := work.NewOperation(work.Options{Name: "1", Session: stops{}, Watch: func(
+		ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind,
+	) (context.Context, hooks.Work) {
+		got = append(got, string(kind)+" "+component.String())
+		return context.WithValue(ctx, key{}, "watched"), hooks.Work{
+			Began: func() { got = append(got, "began") },
+			Ended: func(diags hcl.Diagnostics) { got = append(got, "ended: "+diags.Error()) },
+		}
+	}})
+	run := func(begins bool) {
+		o.Run(maintask.Steady(t.Context()), applied(t), func(ctx context.Context, began func() bool) hcl.Diagnostics {
+			if ctx.Value(key{}) != "watched" {
+				t.Error("the engine has another context")
+			}
+			if begins {
+				began()
+			}
+			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No", Detail: "no"}}
+		})
+	}
+	run(true)
+	run(false)
+	want := []string{"apply component.a", "began", "ended: <nil>: No; no", "apply component.a", "ended: <nil>: No; no"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
 
 // Work that has not begun when no more may counts for nothing. Work that has goes on.
 func TestRun(t *testing.T) {
-	const id = engine.WorkID("1/apply/component.a")
+	piece := applied(t)
 	for name, test := range map[string]struct {
 		do       func(ctx context.Context, began func() bool, stop, halt func())
 		runs, ok bool
@@ -49,12 +97,13 @@ func TestRun(t *testing.T) {
 				stop()
 			}
 			ran := false
-			ok := o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+			ok := o.Run(maintask.Steady(stopped), piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 				ran = true
 				test.do(ctx, began, stop, o.Halt)
 				if !test.ok {
 					<-ctx.Done() // the engine is told to stop
 				}
+				return nil
 			})
 			if ran != test.runs || ok != test.ok {
 				t.Errorf("ran %t with result %t, want %t with %t", ran, ok, test.runs, test.ok)
@@ -64,7 +113,10 @@ func TestRun(t *testing.T) {
 
 	o := work.NewOperation(work.Options{Name: "1"})
 	o.Halt()
-	if o.Run(maintask.Steady(t.Context()), id, func(context.Context, func() bool) { t.Error("it begins") }) {
+	if o.Run(maintask.Steady(t.Context()), piece, func(context.Context, func() bool) hcl.Diagnostics {
+		t.Error("it begins")
+		return nil
+	}) {
 		t.Error("work begins though nothing more may")
 	}
 }
@@ -86,11 +138,11 @@ func (s stops) Stop(_ context.Context, _ engine.WorkID, how engine.Urgency) erro
 // Work that has begun is stopped by the engine, first gracefully and then now. Only where that
 // fails does its context end.
 func TestStop(t *testing.T) {
-	const id = engine.WorkID("1/apply/component.a")
+	piece := applied(t)
 	stopped, stop := context.WithCancel(t.Context())
 	now, told := make(chan struct{}), make(chan engine.Urgency)
 	o := work.NewOperation(work.Options{Name: "1", Session: stops{told: told}, StopNow: now})
-	ok := o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+	ok := o.Run(maintask.Steady(stopped), piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 		if !began() {
 			t.Error("the work may not begin")
 		}
@@ -105,6 +157,7 @@ func TestStop(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Error("the context has ended, too")
 		}
+		return nil
 	})
 	if !ok {
 		t.Error("what has begun counts for nothing")
@@ -113,9 +166,10 @@ func TestStop(t *testing.T) {
 	stopped, stop = context.WithCancel(t.Context())
 	defer stop()
 	o = work.NewOperation(work.Options{Name: "1", Session: stops{}})
-	o.Run(maintask.Steady(stopped), id, func(ctx context.Context, began func() bool) {
+	o.Run(maintask.Steady(stopped), piece, func(ctx context.Context, began func() bool) hcl.Diagnostics {
 		began()
 		stop()
 		<-ctx.Done()
+		return nil
 	})
 }
