@@ -186,7 +186,7 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 	if a.dir, err = rundir.New(a.engine.runsDir, a.req.Component.String()); err != nil {
 		return nil, nil, err
 	}
-	process, diags, err := a.start()
+	process, diags, err := a.start(ctx)
 	if err != nil || diags.HasErrors() {
 		return nil, diags, errors.Join(err, a.dir.Remove())
 	}
@@ -194,7 +194,7 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 }
 
 // start prepares the working copy and starts the process.
-func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
+func (a *applying) start(ctx context.Context) (*runner.Process, hcl.Diagnostics, error) {
 	meta := &a.stored.meta
 	lock, diags := a.engine.lockFor(a.tree, a.req.Providers)
 	if diags.HasErrors() {
@@ -250,7 +250,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 			"-var-file=" + workcopy.VariablesFile, a.dir.File(rundir.PlanFile),
 		},
 		Dir:    a.engine.stackDir,
-		Env:    a.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
+		Env:    a.engine.binary.Env(ctx, map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: a.dir.Path(),
 	})
 	return process, nil, err

@@ -179,7 +179,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 		Path:   p.engine.binary.Path,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
-		Env:    p.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
+		Env:    p.engine.binary.Env(ctx, map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: p.dir.Path(),
 
 		Disposable: true,

@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/initdir"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
 // prepare installs the providers and modules of the module, and selects its workspace.
@@ -138,7 +139,7 @@ func (w *Work) command(ctx context.Context, stdout, stderr io.Writer, args []str
 		return err
 	}
 	return w.engine.Processes.Run(process.Command{
-		Program: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr,
+		Program: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: telemetry.Environ(ctx, w.opts.Environ), Stdout: stdout, Stderr: stderr,
 	})
 }
 
@@ -201,7 +202,7 @@ func (w *Work) run(ctx context.Context, c *reporter) (*runner.Result, error) {
 		return nil, fmt.Errorf("making a directory for a command: %w", err)
 	}
 	w.compact = w.compact || asksCompactWarnings(w.opts.Environ, c.args[0])
-	started, leave, err := w.start(c.args, func(line []byte) { c.print(w.out.Stderr, line) })
+	started, leave, err := w.start(ctx, c.args, func(line []byte) { c.print(w.out.Stderr, line) })
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +232,7 @@ func (w *Work) run(ctx context.Context, c *reporter) (*runner.Result, error) {
 
 // start starts a process that reports data. It ends with all other processes, too, until leave is
 // called.
-func (w *Work) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
+func (w *Work) start(ctx context.Context, args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
 	env := w.opts.Environ
 	var piped []byte
 	if w.latch != nil && w.latch.copy != nil {
@@ -245,7 +246,8 @@ func (w *Work) start(args []string, errLine func([]byte)) (started *runner.Proce
 	leave, err = w.engine.Processes.Enter(func() (process.Guest, error) {
 		var err error
 		started, err = runner.Start(runner.Command{
-			Path: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine, Piped: piped,
+			Path: w.engine.Path, Args: args, Dir: w.opts.Dir, Env: telemetry.Environ(ctx, env),
+			RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine, Piped: piped,
 		})
 		if err != nil {
 			return nil, err

@@ -38,10 +38,7 @@ func (e *Error) Error() string { return strings.TrimSpace(e.Problem + " " + e.Sa
 //
 // Errors: [ErrUnimplemented]; an [*Error]; context.Cause(ctx), after which the process goes on.
 func (p *Process) Invoke(ctx context.Context, method Method, request, response proto.Message) error {
-	if p.log == nil {
-		return p.invoke(ctx, method, request, response)
-	}
-	call := p.logCall(method, request)
+	ctx, call := p.follow(ctx, method, request)
 	err := p.invoke(ctx, method, request, response)
 	call.ended(response, err)
 	return err
@@ -79,10 +76,7 @@ func (m Method) maxSize() grpc.CallOption {
 func (p *Process) InvokeStream(
 	ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool),
 ) error {
-	if p.log == nil {
-		return p.invokeStream(ctx, method, request, newResponse, receive)
-	}
-	call := p.logCall(method, request)
+	ctx, call := p.follow(ctx, method, request)
 	err := p.invokeStream(ctx, method, request, newResponse, receive)
 	call.ended(nil, err)
 	return err

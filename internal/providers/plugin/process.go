@@ -20,6 +20,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
 // The parameters of the provider protocol.
@@ -92,7 +93,7 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 	}
 	cmd := exec.CommandContext(life, program)
 	cmd.Dir = opts.Dir
-	cmd.Env = quiet(opts.Environ, opts.Log.LevelOfProviders())
+	cmd.Env = quiet(telemetry.Environ(ctx, opts.Environ), opts.Log.LevelOfProviders())
 	endWithParent(cmd)
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
 // defaultSilence is how long a command may print nothing: init says nothing while it downloads a
@@ -45,14 +46,15 @@ type Binary struct {
 	Log     *slog.Logger
 }
 
-// Env returns the environment for a process: that of the binary, with other variables.
-func (b *Binary) Env(extra map[string]string) []string {
+// Env returns the environment for a process that does the work of ctx: that of the binary, with
+// other variables.
+func (b *Binary) Env(ctx context.Context, extra map[string]string) []string {
 	all := maps.Clone(b.LogEnv)
 	if all == nil {
 		all = map[string]string{}
 	}
 	maps.Copy(all, extra)
-	return runner.Environ(b.Environ, all)
+	return telemetry.Environ(ctx, runner.Environ(b.Environ, all))
 }
 
 // Invocation is one command.
@@ -95,7 +97,7 @@ func (b *Binary) Run(ctx context.Context, cmd Invocation) (stdout, stderr []byte
 		}
 	}
 	process := exec.CommandContext(ctx, b.Path, cmd.Args...)
-	process.Dir, process.Env = cmd.Dir, b.Env(cmd.Env)
+	process.Dir, process.Env = cmd.Dir, b.Env(ctx, cmd.Env)
 	process.Stdout, process.Stderr = &out, &errOut
 	process.WaitDelay = 10 * time.Second
 	if limit > 0 {

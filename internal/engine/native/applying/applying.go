@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -72,6 +73,8 @@ func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnost
 	if !a.acceptInputs() {
 		return nil, a.eval.Diagnostics.All()
 	}
+	a.rt.Spans = telemetry.NewModules(ctx)
+	defer a.rt.Spans.End()
 	var stopping sync.WaitGroup
 	ended := make(chan struct{})
 	work := context.WithoutCancel(ctx)

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -45,6 +46,8 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 		return nil, nil, unreadable(err)
 	}
 	p := newPlanner(req, prior)
+	p.rt.Spans = telemetry.NewModules(ctx)
+	defer p.rt.Spans.End()
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
 		defer p.rt.CloseEphemerals(ctx)
 		if p.move(prior) {

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
 // command is the command of a local-exec provisioner.
@@ -24,7 +25,7 @@ type command struct {
 }
 
 // localExec runs a command on this machine.
-func (r *Runner) localExec(_ context.Context, w *work) hcl.Diagnostics {
+func (r *Runner) localExec(ctx context.Context, w *work) hcl.Diagnostics {
 	c := &command{text: w.args.text("command")}
 	if c.text == "" {
 		return w.failed("The command must not be empty.")
@@ -34,7 +35,7 @@ func (r *Runner) localExec(_ context.Context, w *work) hcl.Diagnostics {
 	}
 	argv := append(shell(w.args.GetAttr("interpreter")), c.text)
 	c.Program, c.Args, c.Dir = argv[0], argv[1:], r.path(w.args.text("working_dir"))
-	c.Env = withVariables(r.Environ, w.args.GetAttr("environment"))
+	c.Env = withVariables(telemetry.Environ(ctx, r.Environ), w.args.GetAttr("environment"))
 	return c.run(w)
 }
 

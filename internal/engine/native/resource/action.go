@@ -99,7 +99,7 @@ func (rt *Runtime) PlanAction(ctx context.Context, t *Target, config *ActionConf
 	if !t.Known {
 		return provider.DeferredProviderConfigUnknown, true
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return 0, false
 	}
@@ -135,7 +135,7 @@ func (rt *Runtime) RefinesAction(t *Target, planned cty.Value, config *ActionCon
 // Invoke invokes an action, and says how that goes. The provider is not asked any more once the
 // work was stopped: asked is false then.
 func (rt *Runtime) Invoke(ctx context.Context, t *Target, config *ActionConfig, trigger engine.Trigger) (asked, ok bool) {
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return false, false
 	}

@@ -152,7 +152,7 @@ type asking struct {
 // carryOut asks the provider for a change, unless it must not be asked any more, and reports the
 // progress meanwhile. The caller reports the end.
 func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.ApplyResponse, Applied) {
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return provider.ApplyResponse{}, Applied{}
 	}

@@ -51,7 +51,7 @@ func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) 
 	if !ok {
 		return cty.NilVal, 0, false
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return cty.NilVal, 0, false
 	}

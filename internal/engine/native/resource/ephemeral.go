@@ -46,7 +46,7 @@ func (rt *Runtime) PlannedEphemeral(t *Target, config *DataConfig) cty.Value {
 // [Runtime.CloseEphemerals]. The value has the marks of the configuration; references to it mark
 // all of it as ephemeral.
 func (rt *Runtime) OpenEphemeral(ctx context.Context, t *Target, config *DataConfig) (cty.Value, provider.DeferredReason, bool) {
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return cty.NilVal, 0, false
 	}

@@ -46,7 +46,7 @@ func (rt *Runtime) Import(ctx context.Context, t *Target, named Imported) (*Obje
 }
 
 func (rt *Runtime) imported(ctx context.Context, t *Target, named Imported) (provider.ImportResponse, bool) {
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return provider.ImportResponse{}, false
 	}
@@ -78,7 +78,7 @@ func (rt *Runtime) Generate(ctx context.Context, t *Target, object *Object) (str
 
 // generated returns the configuration that a provider makes of an object without marks.
 func (rt *Runtime) generated(ctx context.Context, t *Target, object cty.Value) (cty.Value, bool) {
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return cty.NilVal, false
 	}

@@ -56,7 +56,7 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	if err != nil {
 		return nil, rt.unreadable(t, err)
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return nil, false
 	}
@@ -211,7 +211,7 @@ func (rt *Runtime) Refresh(ctx context.Context, t *Target, o *Object) (fresh *Ob
 	if !ok {
 		return nil, 0, false
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return nil, 0, false
 	}

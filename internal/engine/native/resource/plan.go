@@ -66,7 +66,7 @@ func (rt *Runtime) Plan(ctx context.Context, t *Target, opts PlanOptions) (*Chan
 	if !t.Known {
 		return p.unknownProvider(), true
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return nil, false
 	}
@@ -279,7 +279,7 @@ func (rt *Runtime) PlanDestroy(ctx context.Context, t *Target, o *Object) (*Chan
 	if !ok {
 		return nil, false
 	}
-	done, ok := rt.call(ctx)
+	ctx, done, ok := rt.call(ctx, t)
 	if !ok {
 		return nil, false
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -63,23 +64,26 @@ type Runtime struct {
 	BeforeInvoke func(p provider.Provider) bool
 
 	Ephemerals Ephemerals // those that are open
+
+	Spans *telemetry.Modules // of module instances; nil for none
 }
 
-// call waits until a provider may be called. Without an error, the caller must call done.
-func (rt *Runtime) call(ctx context.Context) (done func(), ok bool) {
+// call waits until a provider may be called about an object, and returns the context for that. If
+// it may, the caller must call done.
+func (rt *Runtime) call(ctx context.Context, t *Target) (calling context.Context, done func(), ok bool) {
 	select {
 	case rt.Calls <- struct{}{}:
 	case <-ctx.Done():
-		return nil, false
+		return ctx, nil, false
 	case <-rt.Stopped:
-		return nil, false
+		return ctx, nil, false
 	}
 	select { // when several cases are ready, any is taken
 	case <-rt.Stopped:
 		rt.release()
-		return nil, false
+		return ctx, nil, false
 	default:
-		return rt.release, true
+		return rt.Spans.In(ctx, t.Addr.Module, t.Address), rt.release, true
 	}
 }
 
