@@ -30,10 +30,12 @@ import (
 
 // Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more:
 // changes deferred in one round may become known after it.
-func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
+func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) (diags hcl.Diagnostics) {
+	ctx, end := traced(ctx, s, nameOf(req.Mode))
+	defer func() { end(diags) }()
 	req.Generate = "" // a plan with blocks that the modules lack cannot be applied
 	r := s.newRun(task{name: nameOf(req.Mode), req: req, caller: caller})
-	diags := r.load(ctx, planName)
+	diags = r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.values.complete(ctx))
@@ -144,7 +146,9 @@ func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 // recovery count.
 func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request,
 	caller Caller,
-) hcl.Diagnostics {
+) (diags hcl.Diagnostics) {
+	ctx, end := traced(ctx, s, nameOf(plan.Mode))
+	defer func() { end(diags) }()
 	r := s.forPlan(plan, made).newSaved(plan, task{name: nameOf(plan.Mode), req: req, caller: caller, saved: made.Identity})
 	r.outcome.approvedBy = cmp.Or(req.ApprovedBy, BySavedPlan)
 	stored, diags := r.loadSaved(ctx, plan, made)
@@ -318,7 +322,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {
 		runtime := r.named()
-		runtime.Hooks, runtime.Session = r.logged(watch), r.recovery.session(runtime.Session, saver)
+		runtime.Hooks, runtime.Session = tracedHooks(ctx, applyName, r.logged(watch)), r.recovery.session(runtime.Session, saver)
 		result, diags = stackruntime.Apply(ctx, stackruntime.ApplyRequest{
 			Options: runtime,
 			Plan:    plan,

@@ -37,7 +37,9 @@ type Planned struct {
 // Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed
 // but by the recovery of applies that were cut off. With errors the plan is incomplete, and not
 // saved.
-func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (Planned, hcl.Diagnostics) {
+func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (_ Planned, diags hcl.Diagnostics) {
+	ctx, end := traced(ctx, s, planName)
+	defer func() { end(diags) }()
 	if file != "" {
 		if err := planfile.CheckPath(file); err != nil {
 			return Planned{}, Diagnostics(err)
@@ -47,7 +49,7 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if err := r.mayGenerate(); err != nil {
 		return Planned{}, Diagnostics(err)
 	}
-	diags := r.load(ctx, planName)
+	diags = r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.values.askMissing(ctx))

@@ -34,14 +34,16 @@ type Queried struct {
 
 // Query finds existing objects by the query files of a component's module. It reads the state
 // beside others, and changes nothing.
-func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (Queried, hcl.Diagnostics) {
+func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (_ Queried, diags hcl.Diagnostics) {
+	ctx, end := traced(ctx, s, queryName)
+	defer func() { end(diags) }()
 	if req.Generate != "" {
 		if err := generated.CheckPath(req.Generate); err != nil {
 			return Queried{}, Diagnostics(err)
 		}
 	}
 	r := s.newRun(task{name: planName, req: Request{Variables: req.Variables, Beside: true}, caller: caller})
-	diags := r.load(ctx, planName)
+	diags = r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.values.askMissing(ctx))
@@ -55,8 +57,10 @@ func (s *Stack) Query(ctx context.Context, req QueryRequest, caller Caller) (Que
 	if err != nil || diags.HasErrors() {
 		return Queried{}, r.queryInterrupted(ctx, diags.Extend(Diagnostics(err)))
 	}
+	runtime := r.named()
+	runtime.Hooks = tracedHooks(ctx, queryName, runtime.Hooks)
 	result, moreDiags := stackruntime.Query(ctx, stackruntime.QueryRequest{
-		Options: r.named(), Component: req.Component, Inputs: r.values.given.Values, Prior: r.stored.State,
+		Options: runtime, Component: req.Component, Inputs: r.values.given.Values, Prior: r.stored.State,
 		Generate: req.Generate != "",
 	})
 	queried := Queried{QueryResult: result}

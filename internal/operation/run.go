@@ -35,6 +35,9 @@ const (
 	applyName   = "apply"
 	destroyName = "destroy"
 	publishName = "publish"
+
+	validateName = "validate" // which neither locks nor has a history
+	queryName    = "query"    // likewise
 )
 
 // nameOf names the operation that applies plans of a mode.
@@ -216,7 +219,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	r.caller.during(planName, func(watch hooks.Hooks) {
 		runtime := r.named()
-		runtime.Hooks = r.logged(watch)
+		runtime.Hooks = tracedHooks(ctx, planName, r.logged(watch))
 		request := r.planRequest(r.stored.State)
 		request.Options = runtime
 		plan, diags = stackruntime.Plan(ctx, request)

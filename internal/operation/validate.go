@@ -18,11 +18,13 @@ import (
 
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the
 // engine or providers cannot be had, that is an error besides the mistakes that show without them.
-func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
+func (s *Stack) Validate(ctx context.Context) (diags hcl.Diagnostics) {
 	read, _ := s.sources.Config() //nolint:errcheck // its mistakes are among those of the steps
 	if read != nil && (checks{s, read}).unsupported(ctx).HasErrors() {
 		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
 	}
+	ctx, end := traced(ctx, s, validateName)
+	defer func() { end(diags) }()
 	opts, diags := s.Runtime(ctx)
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.Validate(ctx, opts))
@@ -63,7 +65,9 @@ type ValidateSteps struct {
 // ValidateInSteps is [Stack.Validate] for a caller that waits for the result: mistakes that show at
 // once are found before the engine goes on with work that takes time. It returns the findings of
 // all steps.
-func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Diagnostics {
+func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) (diags hcl.Diagnostics) {
+	ctx, end := traced(ctx, s, validateName)
+	defer func() { end(diags) }()
 	found := func(diags hcl.Diagnostics) hcl.Diagnostics {
 		if steps.Found != nil {
 			steps.Found(diags)

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -101,6 +102,8 @@ type run struct {
 	stored  once.Map[int, wiring.Outputs] // of units that are not worked on
 	reading directories                   // outputs, or comparing units whose outputs others read
 
+	after map[int][]int // [Work.After], for traces; nil if there are none
+
 	comparing bool // nothing is changed, and units are compared using the states of others
 
 	failed  atomic.Bool
@@ -122,6 +125,7 @@ type outcome struct {
 
 	exported map[string]cty.Value // outputs after it was applied; nil if they were not asked for
 	applied  *stackplan.Counts    // the changes of the plans that were applied; nil if they are not known
+	traced   telemetry.Link       // the span of its last step
 
 	started, ended time.Time
 }
@@ -137,6 +141,9 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 		for _, other := range u.OnlyByOutputs {
 			r.exports[other] = options.Mode != Destroy
 		}
+	}
+	if telemetry.From(ctx) != nil {
+		r.after = w.After()
 	}
 	r.consent = consent{ctx: asking, end: end, answers: map[question]error{}, by: options.ApprovedBy}
 	r.consent.rules = func(unit int) []string {
@@ -252,10 +259,17 @@ func (r *run) node(ctx context.Context, n int) error {
 	return err
 }
 
-func (r *run) step(ctx context.Context, n int) error {
+func (r *run) step(ctx context.Context, n int) (err error) {
 	step := r.Steps[n]
 	now := &r.outcome[step.Unit]
-	var err error
+	ctx, span := telemetry.Unit(ctx, r.Units[step.Unit].Name, string(step.Phase), r.tracedBefore(n))
+	defer func() {
+		now.traced = span.Link()
+		if err != nil && !isHeld(err) {
+			span.Fail("failed")
+		}
+		span.End()
+	}()
 	switch step.Phase {
 	case Plan:
 		err = r.plan(ctx, step.Unit)
@@ -269,6 +283,15 @@ func (r *run) step(ctx context.Context, n int) error {
 		now.done = err == nil
 	}
 	return err
+}
+
+// tracedBefore returns the spans of the steps of other units that a step has waited for directly.
+func (r *run) tracedBefore(n int) []telemetry.Link {
+	links := make([]telemetry.Link, 0, len(r.after[n]))
+	for _, unit := range r.after[n] {
+		links = append(links, r.outcome[unit].traced)
+	}
+	return links
 }
 
 // publishes reports whether a unit without anything to apply may still have something to publish.

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
 // Job returns the job of a task in a directory. The reaction is a part of it only if the task
@@ -27,7 +28,7 @@ func (t *Task) Job(dir string, env []string, reacts bool) process.Job {
 
 // task runs the command of a task.
 func (r *run) task(ctx context.Context, u *Unit, reacts bool) error {
-	job := u.Task.Job(u.Dir, append(os.Environ(), u.Env...), reacts)
+	job := u.Task.Job(u.Dir, telemetry.Environ(ctx, append(os.Environ(), u.Env...)), reacts)
 	out := r.options.Output(u.Name)
 	job.Stdout, job.Stderr = out.Writers()
 	err := r.options.Processes.RunJob(ctx, job)

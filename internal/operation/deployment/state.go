@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -196,7 +197,14 @@ func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (
 // lockInterval is how long passes between two tries to get a lock.
 const lockInterval = 500 * time.Millisecond
 
-func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockRequest) (statestore.Lock, error) {
+func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockRequest) (_ statestore.Lock, err error) {
+	ctx, span := telemetry.Lock(ctx, d.Name)
+	defer func() {
+		if err != nil {
+			span.Fail("not locked")
+		}
+		span.End()
+	}()
 	var deadline time.Time // from when it was found locked
 	for {
 		lock, err := d.Store.Lock(ctx, d.Name, request)
