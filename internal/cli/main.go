@@ -79,9 +79,11 @@ func dispatch(ctx context.Context, s *session.Session, args []string) (int, erro
 	if !c.Interruptible {
 		s.Deps.Guard.Release()
 	}
+	ctx, traced := s.Trace(ctx, c.Path())
 	s.Log.Info("command", "name", c.Path(), "version", session.Version(), "dir", session.CurrentDir())
 	began := time.Now()
 	status, err := c.Run(ctx, s, inv.Args)
+	traced(status, err)
 	s.Log.Info("command ended", "name", c.Path(), "status", status, "failed", err != nil, "duration", time.Since(began))
 	return status, err
 }

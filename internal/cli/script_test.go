@@ -49,6 +49,7 @@ func testContext() context.Context { return context.Background() }
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
 //   - backends: serves states of root modules; see backendsCommand
+//   - otlp: receives traces and metrics; see otlpCommand
 //   - postgres: runs a PostgreSQL server; see postgresCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; commands that the script
@@ -85,6 +86,7 @@ func TestScripts(t *testing.T) {
 			"sources":  sourcesCommand(t),
 			"backends": backendsCommand(t),
 			"postgres": postgresCommand(t),
+			"otlp":     otlpCommand(t),
 			"objects":  objectsCommand(t),
 			"ci":       ciCommand(t),
 			"releases": releasesCommand(t),

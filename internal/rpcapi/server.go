@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/go-plugin"
@@ -65,11 +66,14 @@ type Options struct {
 	HTTP *http.Client
 }
 
+// endTimeout is how long the last calls may take to end.
+const endTimeout = 5 * time.Second
+
 // Serve speaks with the client that has started the process, until that ends it. It then ends the
 // process itself with status 0.
 //
 // Errors: [ErrNotClient]; nothing was written then.
-func Serve(opts Options) error {
+func Serve(ctx context.Context, opts Options) error {
 	if os.Getenv(Handshake.MagicCookieKey) != Handshake.MagicCookieValue {
 		return ErrNotClient
 	}
@@ -79,10 +83,7 @@ func Serve(opts Options) error {
 		return fmt.Errorf("making a directory for the socket: %w", err)
 	}
 	defer removeSocketDir()
-	traces, err := tracing.Start(context.Background(), server.opts.Environ)
-	if err != nil {
-		server.opts.Log.Error("tracing", "error", err.Error()) // calls are answered without it
-	}
+	traces := tracing.Of(ctx)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	plugin.Serve(&plugin.ServeConfig{
@@ -98,9 +99,9 @@ func Serve(opts Options) error {
 			return served
 		},
 	})
-	if err := traces.Close(); err != nil {
-		server.opts.Log.Error("tracing", "error", err.Error())
-	}
+	ending, end := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+	defer end()
+	traces.Wait(ending)
 	return server.Close()
 }
 

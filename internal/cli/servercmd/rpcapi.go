@@ -24,8 +24,8 @@ listens, and ends it. The API is the one that terraform has for its stacks, so t
 can drive cairn; docs/rpc.md describes it. Go programs start it with the package
 proto/terraform1/client.`,
 		Example: "cairn rpcapi    (by a client)",
-		Run: func(_ context.Context, s *session.Session, _ []string) (int, error) {
-			err := rpcapi.Serve(rpcapi.Options{Version: session.Version(), Log: s.Log, Stderr: s.Streams.Err})
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			err := rpcapi.Serve(ctx, rpcapi.Options{Version: session.Version(), Log: s.Log, Stderr: s.Streams.Err})
 			if errors.Is(err, rpcapi.ErrNotClient) {
 				return 0, failure.Error("Not started by a client",
 					"This command is for programs: a client of the RPC API starts it, and sets %s in its environment.",

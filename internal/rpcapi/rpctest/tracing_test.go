@@ -5,62 +5,32 @@ package rpctest
 
 import (
 	"encoding/hex"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"sync"
+	"slices"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/testenv/otlptest"
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
 )
 
-// spans receives spans as collectors of OpenTelemetry do.
-type spans struct {
-	mu  sync.Mutex
-	all []*trace.Span
-}
-
-func (s *spans) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	var request collector.ExportTraceServiceRequest
-	if err != nil || proto.Unmarshal(body, &request) != nil {
-		http.Error(w, "no spans", http.StatusBadRequest)
-		return
+// named returns the span of a call; nil if there is none.
+func named(spans []*trace.Span, name string) *trace.Span {
+	i := slices.IndexFunc(spans, func(span *trace.Span) bool { return span.GetName() == name })
+	if i < 0 {
+		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, resource := range request.GetResourceSpans() {
-		for _, scope := range resource.GetScopeSpans() {
-			s.all = append(s.all, scope.GetSpans()...)
-		}
-	}
-}
-
-// named returns the span of a call.
-func (s *spans) named(name string) *trace.Span {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, span := range s.all {
-		if span.GetName() == name {
-			return span
-		}
-	}
-	return nil
+	return spans[i]
 }
 
 // Calls have spans in the trace of their client, or else in that of the environment.
 func testTraces(t *testing.T) {
-	received := &spans{}
-	server := httptest.NewServer(received)
-	defer server.Close()
+	received := otlptest.Start()
+	defer received.Close()
 	const ofProcess, ofCall = "0af7651916cd43dd8448eb211c80319c", "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := start(t, options{env: []string{
-		"OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_ENDPOINT=" + server.URL, "TRACEPARENT=00-" + ofProcess + "-b7ad6b7169203331-01",
+		"OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_ENDPOINT=" + received.URL(), "TRACEPARENT=00-" + ofProcess + "-b7ad6b7169203331-01",
 	}}).connect()
 	must[*setuppb.Handshake_Response](t)(c.setup.Handshake(t.Context(), &setuppb.Handshake_Request{}))
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", "00-"+ofCall+"-00f067aa0ba902b7-01")
@@ -70,7 +40,7 @@ func testTraces(t *testing.T) {
 		t.Errorf("exit status %d", status)
 	}
 	for name, want := range map[string]string{"terraform1.setup.Setup/Handshake": ofProcess, "terraform1.setup.Setup/Stop": ofCall} {
-		span := received.named(name)
+		span := named(received.Spans(), name)
 		if span == nil {
 			t.Errorf("there is no span of %s", name)
 			continue
@@ -78,13 +48,7 @@ func testTraces(t *testing.T) {
 		if got := hex.EncodeToString(span.GetTraceId()); got != want {
 			t.Errorf("%s is in the trace %s, want %s", name, got, want)
 		}
-		system := ""
-		for _, attribute := range span.GetAttributes() {
-			if attribute.GetKey() == "rpc.system" {
-				system = attribute.GetValue().GetStringValue()
-			}
-		}
-		if system != "grpc" {
+		if otlptest.Attributes(span.GetAttributes())["rpc.system"] != "grpc" {
 			t.Errorf("%s: the attributes are %v", name, span.GetAttributes())
 		}
 	}

@@ -1,68 +1,38 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package tracing makes spans of the calls that a server answers, and sends them to where the
-// environment says, by the variables that OpenTelemetry has for that.
+// Package tracing makes spans of the calls that a server answers, and makes them the parents of the
+// spans of the work for them.
 package tracing
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/otel/attribute"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
-	"go.opentelemetry.io/otel/sdk/resource"
-	"go.opentelemetry.io/otel/sdk/trace"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
 
-	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 )
 
-// endTimeout is how long the last calls may take to end, and their spans to be sent.
-const endTimeout = 5 * time.Second
-
-// Tracing sends spans. Nil sends none.
+// Tracing follows the calls of a server. Nil follows none.
 type Tracing struct {
-	provider *trace.TracerProvider
-	parent   propagation.MapCarrier // of calls that have none themselves
-	calls    calls
+	telemetry *telemetry.Telemetry
+	server    context.Context //nolint:containedctx // has the parent of calls that bring none
+	calls     calls
 }
 
-// Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Their
-// destination, and the way to it, are in the environment of this program. TRACEPARENT, TRACESTATE
-// and BAGGAGE are the context of calls that bring none.
-func Start(ctx context.Context, env []string) (*Tracing, error) {
-	if environ.Get(env, "OTEL_TRACES_EXPORTER") != "otlp" {
-		return nil, nil
+// Of returns the tracing of a server that works with a context: nil if nobody receives spans. The
+// span of the context is the parent of calls that bring none.
+func Of(ctx context.Context) *Tracing {
+	sending := telemetry.From(ctx)
+	if sending == nil {
+		return nil
 	}
-	exporter, err := newExporter(ctx, env)
-	if err != nil {
-		return nil, fmt.Errorf("sending traces: %w", err)
-	}
-	about, err := resource.New(ctx, resource.WithFromEnv(), resource.WithTelemetrySDK())
-	if err != nil {
-		return nil, fmt.Errorf("sending traces: %w", err)
-	}
-	parent := propagation.MapCarrier{}
-	for name, variable := range map[string]string{"traceparent": "TRACEPARENT", "tracestate": "TRACESTATE", "baggage": "BAGGAGE"} {
-		if value := environ.Get(env, variable); value != "" {
-			parent[name] = value
-		}
-	}
-	return &Tracing{provider: trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about)), parent: parent}, nil
-}
-
-func newExporter(ctx context.Context, env []string) (trace.SpanExporter, error) {
-	if environ.Get(env, "OTEL_EXPORTER_OTLP_PROTOCOL") == "grpc" || environ.Get(env, "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") == "grpc" {
-		return otlptracegrpc.New(ctx)
-	}
-	return otlptracehttp.New(ctx)
+	return &Tracing{telemetry: sending, server: ctx}
 }
 
 // ServerOptions are those of a server whose calls are traced.
@@ -71,26 +41,23 @@ func (t *Tracing) ServerOptions() []grpc.ServerOption {
 		return nil
 	}
 	handler := otelgrpc.NewServerHandler(
-		otelgrpc.WithTracerProvider(t.provider),
-		otelgrpc.WithPropagators(t.propagator()),
+		otelgrpc.WithTracerProvider(t.telemetry.Traces()),
+		otelgrpc.WithPropagators(withParent{telemetry.Propagator(), telemetry.Carried(t.server)}),
 		otelgrpc.WithSpanAttributes(attribute.String("rpc.system", "grpc")), // as the conventions called it before
 	)
-	return []grpc.ServerOption{grpc.StatsHandler(counted{handler, &t.calls})}
+	return []grpc.ServerOption{grpc.StatsHandler(counted{handler, t.telemetry, &t.calls})}
 }
 
-// Close sends the spans that were not sent yet. The servers must have been stopped; calls whose
-// client has its answer may still be about to end.
-func (t *Tracing) Close() error {
+// Wait waits for the ends of the last calls, for as long as ctx allows. The server must have been
+// stopped; calls whose client has its answer may still be about to end.
+func (t *Tracing) Wait(ctx context.Context) {
 	if t == nil {
-		return nil
+		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
-	defer cancel()
 	select {
 	case <-t.calls.ended():
 	case <-ctx.Done():
 	}
-	return t.provider.Shutdown(ctx)
 }
 
 // calls counts those that have begun and whose span has not ended.
@@ -126,11 +93,18 @@ func (c *calls) ended() <-chan struct{} {
 	return wait
 }
 
-// counted counts calls until another handler has seen their end. grpc.WaitForHandlers would not do:
+// counted counts calls until another handler has seen their end, and has the work for them send its
+// spans. grpc.WaitForHandlers would not do:
 // the library for plugins stops a server within one of its calls.
 type counted struct {
 	stats.Handler
-	calls *calls
+	telemetry *telemetry.Telemetry
+	calls     *calls
+}
+
+// TagRPC implements [stats.Handler].
+func (c counted) TagRPC(ctx context.Context, info *stats.RPCTagInfo) context.Context {
+	return c.telemetry.Into(c.Handler.TagRPC(ctx, info))
 }
 
 // HandleRPC implements [stats.Handler].
@@ -142,11 +116,6 @@ func (c counted) HandleRPC(ctx context.Context, event stats.RPCStats) {
 	if _, ok := event.(*stats.End); ok {
 		c.calls.add(-1)
 	}
-}
-
-// propagator reads the context of a call from its metadata.
-func (t *Tracing) propagator() propagation.TextMapPropagator {
-	return withParent{propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}), t.parent}
 }
 
 // withParent gives calls without a context of their own another one.

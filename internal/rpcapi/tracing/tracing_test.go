@@ -18,7 +18,7 @@ func (discard) HandleRPC(context.Context, stats.RPCStats) {}
 // The channel is closed when the last call has ended, and at once where no call is open.
 func TestCallsEnded(t *testing.T) {
 	var open calls
-	handler := counted{discard{}, &open}
+	handler := counted{discard{}, nil, &open}
 	isClosed := func(c <-chan struct{}) bool {
 		select {
 		case <-c:
