@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/safetext"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -33,6 +34,40 @@ type Summary struct {
 
 	// Details are by node; nil where nodes neither plan nor apply.
 	Details []Detail
+
+	// Steps are by node; nil where each node is one, which waits for its predecessors in the view.
+	Steps [][]timeline.Step
+}
+
+// Timeline returns the steps of the selected nodes along the time.
+func (s Summary) Timeline() timeline.Timeline {
+	var t timeline.Timeline
+	for _, n := range s.Sequence {
+		t.Rows = append(t.Rows, timeline.Row{Name: s.View.Name(n), State: s.state(n), Steps: s.steps(n)})
+	}
+	return t
+}
+
+func (s Summary) steps(n int) []timeline.Step {
+	if s.Steps != nil {
+		return s.Steps[n]
+	}
+	times := s.Times[n]
+	if times.Started.IsZero() {
+		return nil
+	}
+	step := timeline.Step{Phase: "run", Started: times.Started.UTC(), Seconds: times.Ended.Sub(times.Started).Seconds()}
+	for edge := range s.View.Graph.Predecessors(n) {
+		if s.View.Selected.Has(edge.From) {
+			step.After = append(step.After, s.View.Name(edge.From))
+		}
+	}
+	return []timeline.Step{step}
+}
+
+// state returns the state of a node as reports have it.
+func (s Summary) state(n int) string {
+	return strings.ReplaceAll(stateWords[s.Results[n].State], " ", "_")
 }
 
 // Detail is more about the end of a node than its state. A part that is not known is empty.
@@ -95,6 +130,9 @@ func (s Summary) Text() string {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s.\n", strings.Join(parts, ", "))
+	if path := s.Timeline().CriticalPath(); path.WorthSaying() {
+		fmt.Fprintf(&b, "Critical path: %s.\n", path.Text())
+	}
 	return b.String()
 }
 
@@ -103,6 +141,7 @@ type report struct {
 	FormatVersion string         `json:"format_version"`
 	Command       []string       `json:"command"`
 	OK            bool           `json:"ok"`
+	Critical      *timeline.Path `json:"critical_path,omitempty"`
 	Results       []reportResult `json:"results"`
 }
 
@@ -122,11 +161,13 @@ type reportResult struct {
 	Seconds float64    `json:"seconds"`
 
 	Components []Part `json:"components,omitempty"` // the planned changes of each
+
+	Steps []timeline.Step `json:"steps,omitempty"`
 }
 
 func (s Summary) result(n int) reportResult {
 	result := s.Results[n]
-	r := reportResult{Name: s.View.Name(n), State: strings.ReplaceAll(stateWords[result.State], " ", "_")}
+	r := reportResult{Name: s.View.Name(n), State: s.state(n), Steps: s.steps(n)}
 	if started := s.Times[n].Started; !started.IsZero() {
 		utc := started.UTC()
 		r.Started, r.Seconds = &utc, s.Times[n].Ended.Sub(started).Seconds()
@@ -156,6 +197,9 @@ func (s Summary) result(n int) reportResult {
 // JSON returns the summary as a JSON document, in the order of the sequence.
 func (s Summary) JSON() ([]byte, error) {
 	document := report{FormatVersion: "1.0", Command: s.Command, OK: s.OK(), Results: []reportResult{}}
+	if path := s.Timeline().CriticalPath(); len(path.Names) > 0 {
+		document.Critical = &path
+	}
 	for _, n := range s.Sequence {
 		document.Results = append(document.Results, s.result(n))
 	}

@@ -26,6 +26,9 @@ type ApplySummary struct {
 	// Next names the way to go on with the same plan, or to accept a state in doubt; empty if there
 	// is none.
 	Next string
+
+	// CriticalPath is that of the component instances, as a person reads it; empty leaves it out.
+	CriticalPath string
 }
 
 // ComponentResult is the result of an apply for one component instance.
@@ -91,6 +94,9 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 		p.doneByComponent(components, summary.Destroy)
 	}
 	p.applyTotal(summary, summary.Counts())
+	if summary.CriticalPath != "" {
+		p.paragraph("Critical path: " + summary.CriticalPath + ".")
+	}
 	if summary.incomplete() {
 		p.outcomes(components)
 		switch {

@@ -20,8 +20,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 )
 
 // gateOptions choose the units that go through the gates, and how they do.
@@ -173,14 +175,15 @@ type gates struct {
 	work       *rollout.Work
 	changes    *fleet.Changes // nil if changes do not matter
 	diags      hcl.Diagnostics
-	output     *show.Output       // while it runs
-	unanswered bool               // the input has ended: no question can be answered any more
-	inFlight   stackcmd.PartViews // stacks that are being worked on
-	planning   planSummaries      // planned changes, for a report
-	saving     *savingSet         // nil if plans are not saved
-	applying   *planset.Applying  // nil if no saved plans are applied
-	gone       *goneRun           // nil unless the run destroys stacks that are gone
-	consents                      // questions asked and their answers
+	output     *show.Output                         // while it runs
+	unanswered bool                                 // the input has ended: no question can be answered any more
+	inFlight   stackcmd.PartViews                   // stacks that are being worked on
+	planning   planSummaries                        // planned changes, for a report
+	recorders  once.Map[string, *timeline.Recorder] // of the work on the components of units, by their names
+	saving     *savingSet                           // nil if plans are not saved
+	applying   *planset.Applying                    // nil if no saved plans are applied
+	gone       *goneRun                             // nil unless the run destroys stacks that are gone
+	consents                                        // questions asked and their answers
 }
 
 // openGates reads the work from the file that declares the dependencies of stacks.

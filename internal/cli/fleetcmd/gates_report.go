@@ -4,6 +4,7 @@
 package fleetcmd
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
 )
 
@@ -74,11 +76,16 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 		Results: make([]order.Result, units),
 		Times:   make([]show.Times, units),
 		Details: make([]show.Detail, units),
+		Steps:   make([][]timeline.Step, units),
 	}
+	after := g.work.After()
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
 		summary.Times[end.Unit] = show.Times{Started: end.Started, Ended: end.Ended}
+		for _, times := range end.Steps {
+			summary.Steps[end.Unit] = append(summary.Steps[end.Unit], g.timed(times, after[times.Node]))
+		}
 		detail := &summary.Details[end.Unit]
 		*detail = show.Detail{Outcome: string(end.State), Changes: end.Changes, Parts: g.planning.mu.parts[end.Unit]}
 		if failed, ok := errors.AsType[*driver.Failure](end.Err); ok {
@@ -86,6 +93,30 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 		}
 	}
 	return summary
+}
+
+// timed returns a step of a unit with the names of those whose ends it has waited for.
+func (g *gates) timed(times rollout.StepTimes, after []int) timeline.Step {
+	step := g.work.Steps[times.Node]
+	timed := timeline.Step{
+		Phase: string(step.Phase), Started: times.Started.UTC(), Seconds: times.Ended.Sub(times.Started).Seconds(),
+		Components: g.worked(step.Unit).Between(times.Started, times.Ended),
+	}
+	for _, unit := range after {
+		timed.After = append(timed.After, g.work.Units[unit].Name)
+	}
+	return timed
+}
+
+// worked returns the record of the work on the components of a unit.
+func (g *gates) worked(unit int) *timeline.Recorder {
+	return g.recorder(g.work.Units[unit].Name)
+}
+
+func (g *gates) recorder(unit string) *timeline.Recorder {
+	//nolint:errcheck // there is none
+	recorder, _ := g.recorders.Get(context.Background(), unit, func() (*timeline.Recorder, error) { return &timeline.Recorder{}, nil })
+	return recorder
 }
 
 // problem returns the first error of a unit, nil if none is known. Its place is in the directory of

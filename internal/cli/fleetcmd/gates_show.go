@@ -281,6 +281,9 @@ func (g *gates) summarize(ends []rollout.End) int {
 	if len(parts) > 0 {
 		g.session.Note("\n%s.%s\n", strings.Join(parts, ", "), g.total(ends))
 	}
+	if path := g.reportOf(ends).Timeline().CriticalPath(); path.WorthSaying() {
+		g.session.Note("Critical path: %s.\n", path.Text())
+	}
 	return code
 }
 

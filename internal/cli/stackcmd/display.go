@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/live"
@@ -41,6 +42,8 @@ type Display struct {
 	events *jsonview.Events // nil for a person
 	begun  bool             // the first line is written
 
+	recorder timeline.Recorder // of the latest apply, for its summary
+
 	arrived map[string]int64 // how much of each package was written about
 }
 
@@ -60,6 +63,9 @@ func NewDisplay(s *session.Session, operation string) *Display {
 // "destroy".
 func (v *Display) during(phase string, work func(hooks.Hooks)) {
 	v.begin()
+	v.recorder.Reset()
+	shown := work
+	work = func(watch hooks.Hooks) { shown(v.recorder.Watch(watch)) }
 	switch out := v.session.Streams.Out; {
 	case v.events != nil:
 		work(v.events.Hooks(phase))
@@ -220,6 +226,9 @@ func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 			component.Because = missed(applied.Plan, result, addr)
 		}
 		summary.Components = append(summary.Components, component)
+	}
+	if path := v.recorder.Applied(applied.Plan).CriticalPath(); path.WorthSaying() {
+		summary.CriticalPath = path.Text()
 	}
 	out := v.session.Streams.Out
 	if err := views.WriteApplySummary(out, summary, v.session.ViewOptions(out)); err != nil {

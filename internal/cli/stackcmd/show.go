@@ -5,12 +5,17 @@ package stackcmd
 
 import (
 	"context"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -18,40 +23,42 @@ import (
 
 // ShowCommand returns the command that shows the state or a plan file.
 func ShowCommand() *session.Command {
-	var concise bool
+	var concise, asTimeline bool
 	var format string
 	return &session.Command{
 		Name:    "show",
 		Args:    "[PLAN…]",
-		Summary: "Shows the state, or a saved plan.",
+		Summary: "Shows the state, a saved plan, or a run.",
 		Long: `
 A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or
 tofu, or a directory of plans that "cairn run plan -out=DIR" has saved. Of root modules with
 providers, values are not shown: only their providers know which of them are sensitive.
 
+With -timeline, the argument is a report that "cairn run -report=FILE.json" has written. It is drawn
+along the time, with the critical path, as a picture in SVG.
+
 With -json, sensitive values are part of the document.`,
 		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show plans\n" +
-			"cairn show -format=markdown network.plan app.plan",
+			"cairn show -format=markdown network.plan app.plan\ncairn show -timeline run.json > run.svg",
 		MaxArgs: 1000,
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
 			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for unchanged objects")
 			format = ""
 			f.StringVar(&format, "format", "", "write plans as `FORMAT`: markdown, a table with folded details and no values, of one or several")
+			f.BoolVar(&asTimeline, "timeline", false, "draw a report of a run as SVG")
 			session.StateFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ReportDocuments()
+			if err := checkShow(s, args, format, asTimeline); err != nil {
+				return 0, err
+			}
 			switch {
-			case format != "" && format != "markdown":
-				return 0, failure.Error("Unknown format", "There is no format %q: the only one is markdown.", format)
-			case format != "" && (len(args) == 0 || s.Options.JSON):
-				return 0, failure.Error("Conflicting options",
-					"The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
+			case asTimeline:
+				return cmdline.ExitOK, showTimeline(s, args[0])
 			case format != "":
 				return cmdline.ExitOK, showMarkdown(ctx, s, args)
-			case len(args) > 1:
-				return 0, failure.Error("Too many arguments", "Only with -format=markdown several plans can be shown together.")
 			}
 			if len(args) == 1 {
 				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
@@ -66,6 +73,25 @@ With -json, sensitive values are part of the document.`,
 			return cmdline.ExitOK, views.WriteState(s.Streams.Out, stored.State, s.ViewOptions(s.Streams.Out))
 		},
 	}
+}
+
+// checkShow finds the mistakes in options and arguments that do not go together.
+func checkShow(s *session.Session, args []string, format string, asTimeline bool) error {
+	switch {
+	case asTimeline && (format != "" || s.Options.JSON || len(args) != 1):
+		return failure.Error("Conflicting options",
+			"With -timeline, the only argument is a report of \"cairn run\", and there is neither -format nor -json.")
+	case asTimeline:
+		return nil
+	case format != "" && format != "markdown":
+		return failure.Error("Unknown format", "There is no format %q: the only one is markdown.", format)
+	case format != "" && (len(args) == 0 || s.Options.JSON):
+		return failure.Error("Conflicting options",
+			"The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
+	case format == "" && len(args) > 1:
+		return failure.Error("Too many arguments", "Only with -format=markdown several plans can be shown together.")
+	}
+	return nil
 }
 
 // showMarkdown writes one document about some plans, each by the name of its stack, or of its file
@@ -105,6 +131,20 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}
 	return plans[0].write(s, options)
+}
+
+// showTimeline draws a report of a run.
+func showTimeline(s *session.Session, path string) error {
+	report, err := safefile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), timeline.MaxReport)
+	if err != nil {
+		return failure.Error("Unreadable report", "The report %s cannot be read: %s.", path, safefile.Reason(err))
+	}
+	run, err := timeline.Read(report)
+	if err != nil {
+		return failure.Error("Unreadable report", "The report %s cannot be shown: %s.", path, err)
+	}
+	_, err = io.WriteString(s.Streams.Out, run.SVG())
+	return err
 }
 
 func writeStateDocument(s *session.Session, stored *deployment.Stored) error {

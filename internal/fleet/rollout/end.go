@@ -52,9 +52,16 @@ type End struct {
 
 	// When work on it began and ended, questions included. Zero if it did not begin.
 	Started, Ended time.Time
+	Steps          []StepTimes // that were begun, in their order
 
 	// Done says that nothing is left to do that was asked for.
 	Done bool
+}
+
+// StepTimes are the beginning and the end of a step, by its node.
+type StepTimes struct {
+	Node           int
+	Started, Ended time.Time
 }
 
 // The reasons why a plan is not applied that are not failures.
@@ -118,6 +125,7 @@ func (e ending) of(unit int) End {
 		end = e.unit(unit, e.results[nodes[Plan]], e.results[nodes[Apply]])
 	}
 	end.Unit, end.Started, end.Ended = unit, e.outcome[unit].started, e.outcome[unit].ended
+	end.Steps = e.outcome[unit].steps
 	return end
 }
 

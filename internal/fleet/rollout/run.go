@@ -128,6 +128,7 @@ type outcome struct {
 	traced   telemetry.Link       // the span of its last step
 
 	started, ended time.Time
+	steps          []StepTimes
 }
 
 // Run does the selected steps and returns the ends of units, in the order of [Work.Chosen].
@@ -245,8 +246,10 @@ func (r *run) node(ctx context.Context, n int) error {
 	if now.started.IsZero() {
 		now.started = time.Now()
 	}
+	began := time.Now()
 	err := r.step(ctx, n)
 	now.ended = time.Now()
+	now.steps = append(now.steps, StepTimes{n, began, now.ended})
 	switch {
 	case errors.Is(err, process.ErrStopped):
 		return order.ErrNotStarted

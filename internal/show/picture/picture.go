@@ -98,7 +98,7 @@ func (p *Picture) SVG() string {
 		height += legendRow
 	}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", width, height)
-	d.printf("<title>%s</title>\n", escape(p.Title))
+	d.printf("<title>%s</title>\n", Escape(p.Title))
 	d.printf("<style>%s</style>\n", p.style())
 	d.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" ` +
 		`markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>` + "\n")
@@ -221,8 +221,8 @@ type drawing struct {
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
 
-// escape makes text fit for XML. Line ends are wanted in tooltips.
-func escape(text string) string {
+// Escape makes text fit for XML. Line ends are wanted in tooltips.
+func Escape(text string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(safetext.Clean(text))) //nolint:errcheck // a strings.Builder takes everything
 	return b.String()
@@ -248,7 +248,7 @@ func (d *drawing) frames() {
 		short := ansi.Truncate(name, max(r.Width-2*8, letterWidth)/letterWidth, "…")
 		d.printf(`<g><title>%s</title><rect class="frame" x="%d" y="%d" width="%d" height="%d" rx="8"/>`+
 			`<text class="name" x="%d" y="%d">%s</text></g>`+"\n",
-			escape(name), r.X, r.Y, r.Width, r.Height, r.X+10, r.Y+17, escape(short))
+			Escape(name), r.X, r.Y, r.Width, r.Height, r.X+10, r.Y+17, Escape(short))
 	}
 }
 
@@ -260,7 +260,7 @@ func (d *drawing) edges() {
 			class += " soft"
 		}
 		path := way(from, to, d.Lanes[i], edge.Backward)
-		d.printf(`<g class="%s"><title>%s</title>`, class, escape(edge.Tooltip))
+		d.printf(`<g class="%s"><title>%s</title>`, class, Escape(edge.Tooltip))
 		if len(d.Edges) <= mostHits {
 			d.printf(`<path class="hit" d="%s"/>`, path)
 		}
@@ -293,8 +293,8 @@ func (d *drawing) boxes() {
 	for i, n := range d.Picture.Nodes {
 		r := d.Drawing.Nodes[i]
 		d.printf(`<g class="%s"><title>%s</title><rect x="%d" y="%d" width="%d" height="%d" rx="%d"/>`+
-			`<text x="%d" y="%d">%s</text></g>`+"\n", strings.TrimSpace("node "+string(n.Class)), escape(n.Tooltip),
-			r.X, r.Y, r.Width, r.Height, n.Class.round(r.Height), r.X+nodePadding, r.Y+r.Height/2+5, escape(n.label()))
+			`<text x="%d" y="%d">%s</text></g>`+"\n", strings.TrimSpace("node "+string(n.Class)), Escape(n.Tooltip),
+			r.X, r.Y, r.Width, r.Height, n.Class.round(r.Height), r.X+nodePadding, r.Y+r.Height/2+5, Escape(n.label()))
 	}
 }
 
@@ -302,6 +302,6 @@ func (d *drawing) legend(height int) {
 	for i, entry := range d.Legend {
 		x, y := border+i*legendWidth, height-legendRow
 		d.printf(`<g class="node %s"><rect x="%d" y="%d" width="26" height="18" rx="%d"/><text x="%d" y="%d">%s</text></g>`+"\n",
-			entry.Class, x, y, entry.Class.round(18), x+34, y+14, escape(entry.Text))
+			entry.Class, x, y, entry.Class.round(18), x+34, y+14, Escape(entry.Text))
 	}
 }
