@@ -61,3 +61,30 @@ func outputValue(data []byte) (v cty.Value, err error) {
 	}()
 	return msgpack.Unmarshal(data, cty.DynamicPseudoType)
 }
+
+// parseVariable decodes the value that a variable was given.
+func parseVariable(f field) (name string, value cty.Value, err error) {
+	msg, err := f.message()
+	if err != nil {
+		return "", cty.NilVal, err
+	}
+	value = cty.NullVal(cty.DynamicPseudoType)
+	err = eachField(msg, func(f field) error {
+		switch f.num {
+		case 1:
+			return f.setString(&name)
+		case 2:
+			data, err := f.dynamicValue()
+			if err != nil {
+				return err
+			}
+			value, err = outputValue(data)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		err = fmt.Errorf("variable %q: %w", name, err)
+	}
+	return name, value, err
+}

@@ -55,6 +55,10 @@ type Plan struct {
 	// Timestamp is the result of plantimestamp(), in UTC.
 	Timestamp time.Time
 
+	// Variables are the values that were given to variables of the root module, without marks. A value
+	// that is ephemeral is not among them.
+	Variables map[string]cty.Value
+
 	// Outputs has one entry for each output of the root module that the plan got to. An output may
 	// be missing: after errors, or when -target left it out.
 	Outputs map[string]*OutputChange

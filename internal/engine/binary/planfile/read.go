@@ -13,6 +13,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -92,7 +94,7 @@ func newPlanParser(msg []byte, opts Options) (*planParser, error) {
 		}
 	}
 	p := &planParser{
-		plan:      &Plan{Outputs: make(map[string]*OutputChange)},
+		plan:      &Plan{Outputs: make(map[string]*OutputChange), Variables: make(map[string]cty.Value)},
 		resources: resourceReader{opts: opts, providers: make(map[string]stackaddrs.Provider)},
 	}
 	if err := eachField(msg, p.field); err != nil {
@@ -124,16 +126,14 @@ type planParser struct {
 // field decodes one field of the Plan message.
 func (p *planParser) field(f field) error {
 	switch f.num {
+	case 2, 4:
+		return p.rootValue(f)
 	case 3:
 		return p.appendChange(&p.changes, f)
 	case 18:
 		return p.appendChange(&p.drift, f)
 	case 27:
 		return p.deferredChange(f)
-	case 4:
-		name, change, err := parseOutputChange(f)
-		p.plan.Outputs[name] = change
-		return err
 	case 5:
 		return f.appendString(&p.plan.TargetAddrs)
 	case 6:
@@ -158,6 +158,18 @@ func (p *planParser) field(f field) error {
 		return f.setBool(&p.plan.Complete)
 	}
 	return nil
+}
+
+// rootValue decodes the value of a variable, or the change of an output.
+func (p *planParser) rootValue(f field) error {
+	if f.num == 2 {
+		name, value, err := parseVariable(f)
+		p.plan.Variables[name] = value
+		return err
+	}
+	name, change, err := parseOutputChange(f)
+	p.plan.Outputs[name] = change
+	return err
 }
 
 func (p *planParser) appendChange(dst *[]*engine.Change, f field) error {

@@ -51,9 +51,11 @@ func New(written *tfjson.Schema) *Schema {
 	if written.Block == nil {
 		return &Schema{}
 	}
-	block := schemajson.DecodeBlock(written.Block)
-	return &Schema{Type: block.Type(), Secret: blockSecret(block)}
+	return Of(schemajson.DecodeBlock(written.Block))
 }
+
+// Of returns the values of a type whose objects a block describes.
+func Of(block *schema.Block) *Schema { return &Schema{Type: block.Type(), Secret: blockSecret(block)} }
 
 func blockSecret(block *schema.Block) *Secret {
 	attrs := attributeSecrets(block.Attributes)
