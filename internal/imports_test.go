@@ -63,6 +63,7 @@ var terraformJSON = []string{
 	"internal/providers/schema/schemajson", // the same
 	"internal/document",                    // documents of plans and states
 	"internal/document/terraformjson",      // changes and checks
+	"internal/document/terraformplan",      // terraform's own documents of plans
 	"internal/views/viewtest",              // changes of test plans
 }
 

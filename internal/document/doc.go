@@ -3,7 +3,8 @@
 
 // Package document makes the JSON documents that programs read: of plans ([NewPlan]), states
 // ([NewState]), outputs ([NewOutputs]), queries ([NewQuery]) and validations ([NewValidation]).
-// They are values for [WriteDocument], or for encoding/json.
+// They are values for [WriteDocument], or for encoding/json. Formats of other programs are in
+// packages below this one.
 //
 // The rules the compiler cannot check:
 //
