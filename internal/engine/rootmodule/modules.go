@@ -29,8 +29,11 @@ type installedModule struct {
 }
 
 // installedModules returns nil if init has recorded no modules.
-func (w *Work) installedModules() stackconfig.Resolver {
-	manifest := initdir.ManifestIn(w.dir().DataDir())
+func (w *Work) installedModules() stackconfig.Resolver { return installedIn(w.dir()) }
+
+// installedIn returns the modules that init has recorded for a directory, nil for none.
+func installedIn(dir initdir.Dir) stackconfig.Resolver {
+	manifest := initdir.ManifestIn(dir.DataDir())
 	text, err := os.ReadFile(manifest)
 	if err != nil {
 		return nil
@@ -42,7 +45,7 @@ func (w *Work) installedModules() stackconfig.Resolver {
 	calls := map[string]installedModule{}
 	for _, installed := range recorded.Modules {
 		if !filepath.IsAbs(installed.Dir) {
-			installed.Dir = filepath.Join(w.opts.Dir, filepath.FromSlash(installed.Dir))
+			installed.Dir = filepath.Join(dir.Path, filepath.FromSlash(installed.Dir))
 		}
 		calls[installed.Key] = installed
 	}
