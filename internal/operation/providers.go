@@ -17,22 +17,27 @@ import (
 // themselves: neither terraform nor tofu is needed, and only for a stack that uses tofu is that one
 // asked to install.
 func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
-	config, diags := s.sources.Config()
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	opened, closing, err := s.openInstaller(ctx)
-	if err != nil {
-		return nil, diags.Extend(Diagnostics(err))
-	}
-	defer closing()
-	_, moreDiags := s.prepareWith(ctx, opened, config, installing{})
-	diags = diags.Extend(moreDiags)
+	diags := installProviders(ctx, s)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	encoded, moreDiags := s.Providers().Schemas(ctx)
 	return encoded, diags.Extend(moreDiags)
+}
+
+// installProviders installs the providers of a stack that are missing.
+func installProviders(ctx context.Context, s *Stack) hcl.Diagnostics {
+	config, diags := s.sources.Config()
+	if diags.HasErrors() {
+		return diags
+	}
+	opened, closing, err := s.openInstaller(ctx)
+	if err != nil {
+		return diags.Extend(Diagnostics(err))
+	}
+	defer closing()
+	_, moreDiags := s.prepareWith(ctx, opened, config, installing{})
+	return diags.Extend(moreDiags)
 }
 
 // openInstaller returns a session that installs providers: that of the engine, unless another one

@@ -38,11 +38,38 @@ func (t Target) CheckConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 	return t.checkConfig(plan, made)
 }
 
-// checkOrigin compares the stack, the deployment and the engine of the plan.
-func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) error {
+// CheckFiles returns why the files of the configuration are not those that a plan was made from;
+// nil if they are. It is for callers that read more of these files than the plan says, and needs
+// the configuration of the target only.
+func (t Target) CheckFiles(plan *stackplan.Plan, made stackplan.FileContext) error {
+	if err := t.checkStack(made); err != nil {
+		return err
+	}
+	files, err := configFiles(t, plan.Engine)
+	if err != nil {
+		return failure.Error("Sources of the plan not found", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	if files.Hash() != made.ConfigHash {
+		return failure.Error("Configuration changed since planning", "The files of the stack or of its modules are not those that this plan "+
+			"was made from%s, and a plan file has none of their texts. Use a checkout of the commit that it was made from, or make a new plan.",
+			describeChanges(files, made.ConfigFiles))
+	}
+	return nil
+}
+
+// checkStack compares the stack of the plan.
+func (t Target) checkStack(made stackplan.FileContext) error {
 	if stack := stackIdentity(t.Config.Root.Dir); made.Stack != "" && stack != "" && made.Stack != stack {
 		return failure.Error("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
 			"Go to the directory of the stack that the plan is for, or make a plan for this one.", made.Stack, stack)
+	}
+	return nil
+}
+
+// checkOrigin compares the stack, the deployment and the engine of the plan.
+func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) error {
+	if err := t.checkStack(made); err != nil {
+		return err
 	}
 	if made.Deployment != t.Deployment && made.Prior == nil { // of which the client has said nothing
 		return withCode(CodeOtherDeployment, "Plan of another deployment", "This plan is for the deployment %q, not for %q. Nothing was done. "+

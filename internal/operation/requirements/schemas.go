@@ -27,6 +27,36 @@ import (
 // Schemas returns the schemas of the providers of the stack, which are installed, as "terraform
 // providers schema -json" writes them for a module. They come from the providers themselves.
 func (s *Stack) Schemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
+	described, diags := s.describeAll(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	schemas := make(map[string]*schema.Provider, len(described))
+	for provider, found := range described {
+		if provider.IsBuiltin() { // whose configuration has not even an empty block for terraform
+			copied := *found
+			copied.Config, found = nil, &copied
+		}
+		schemas[provider.String()] = found
+	}
+	encoded, err := schemajson.Encode(schemas)
+	return encoded, diags.Extend(failure.Diagnostics(err))
+}
+
+// Described returns the schemas of the providers of the stack, which are installed, by the
+// addresses that the stack and its modules have for them.
+func (s *Stack) Described(ctx context.Context) (map[stackaddrs.Provider]*schema.Provider, hcl.Diagnostics) {
+	described, diags := s.describeAll(ctx)
+	address := stackAddress(s.engines.Reader(ctx))
+	all := make(map[stackaddrs.Provider]*schema.Provider, len(described))
+	for provider, found := range described {
+		all[address(provider)] = found
+	}
+	return all, diags
+}
+
+// describeAll returns the schemas by the addresses that the engine has for the providers.
+func (s *Stack) describeAll(ctx context.Context) (map[stackaddrs.Provider]*schema.Provider, hcl.Diagnostics) {
 	packages, err := s.schemaPackages(ctx)
 	if err != nil {
 		return nil, failure.Diagnostics(err)
@@ -89,7 +119,9 @@ func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packageca
 }
 
 // askSchemas asks providers for their schemas.
-func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (encoded []byte, diags hcl.Diagnostics) {
+func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (
+	schemas map[stackaddrs.Provider]*schema.Provider, diags hcl.Diagnostics,
+) {
 	log, err := enginelog.Open(s.env.Environ, s.workDir())
 	if err != nil {
 		return nil, failure.Diagnostics(engines.Unusable(err))
@@ -104,7 +136,7 @@ func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (e
 			diags = diags.Extend(failure.Diagnostics(fmt.Errorf("ending providers: %w", err)))
 		}
 	}()
-	schemas := map[string]*schema.Provider{}
+	schemas = map[stackaddrs.Provider]*schema.Provider{}
 	for _, one := range packages {
 		switch {
 		case pool.Unmanaged(one.Address):
@@ -119,18 +151,10 @@ func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (e
 			}
 			continue
 		}
-		if one.Address.IsBuiltin() { // whose configuration has not even an empty block for terraform
-			copied := *found
-			copied.Config, found = nil, &copied
-		}
-		schemas[one.Address.String()] = found
+		schemas[one.Address] = found
 	}
 	if ctx.Err() != nil {
 		return nil, failure.Diagnostics(context.Cause(ctx))
 	}
-	if diags.HasErrors() {
-		return nil, diags
-	}
-	encoded, err = schemajson.Encode(schemas)
-	return encoded, diags.Extend(failure.Diagnostics(err))
+	return schemas, diags
 }
