@@ -5,17 +5,13 @@ package stackcmd
 
 import (
 	"context"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -24,10 +20,10 @@ import (
 // ShowCommand returns the command that shows the state or a plan file.
 func ShowCommand() *session.Command {
 	var concise, asTimeline bool
-	var format string
+	var format, out string
 	return &session.Command{
 		Name:    "show",
-		Args:    "[PLAN…]",
+		Args:    "[PLAN…] [COMPONENT]",
 		Summary: "Shows the state, a saved plan, or a run.",
 		Long: `
 A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or
@@ -37,28 +33,45 @@ providers, values are not shown: only their providers know which of them are sen
 With -timeline, the argument is a report that "cairn run -report=FILE.json" has written. It is drawn
 along the time, with the critical path, as a picture in SVG.
 
-With -json, sensitive values are part of the document.`,
+With -json, sensitive values are part of the document.
+
+With -format=terraform-plan, the plan of one component is written as "terraform show -json" writes
+that of a root module, for scanners and policies that know nothing of stacks. Name the component if
+there are several, or write the documents of all into a directory with -out. Sensitive values are
+part of them.`,
 		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show plans\n" +
-			"cairn show -format=markdown network.plan app.plan\ncairn show -timeline run.json > run.svg",
+			"cairn show -format=markdown network.plan app.plan\n" +
+			"cairn show -format=terraform-plan stack.plan component.network\ncairn show -format=terraform-plan -out=documents plans\n" +
+			"cairn show -timeline run.json > run.svg",
 		MaxArgs: 1000,
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
 			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for unchanged objects")
 			format = ""
-			f.StringVar(&format, "format", "", "write plans as `FORMAT`: markdown, a table with folded details and no values, of one or several")
+			f.StringVar(&format, "format", "", "write plans as `markdown|terraform-plan`: a table with folded details and no values, of one or "+
+				"several; or terraform's own JSON document, of one component")
+			out = ""
+			f.StringVar(&out, "out", "", "with -format=terraform-plan, write the documents of all components into `DIR`, which is new or empty")
 			f.BoolVar(&asTimeline, "timeline", false, "draw a report of a run as SVG")
 			session.StateFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ReportDocuments()
-			if err := checkShow(s, args, format, asTimeline); err != nil {
+			if asTimeline {
+				return cmdline.ExitOK, showTimeline(s, args, format)
+			}
+			if err := checkFormat(format, out, args, s.Options.JSON); err != nil {
 				return 0, err
 			}
 			switch {
-			case asTimeline:
-				return cmdline.ExitOK, showTimeline(s, args[0])
-			case format != "":
+			case format == formatMarkdown:
 				return cmdline.ExitOK, showMarkdown(ctx, s, args)
+			case format == formatTerraform && out != "":
+				return cmdline.ExitOK, writeTerraform(ctx, s, args, out)
+			case format == formatTerraform:
+				return cmdline.ExitOK, showTerraform(ctx, s, args)
+			case len(args) > 1:
+				return 0, failure.Error("Too many arguments", "Only with -format several plans can be shown together.")
 			}
 			if len(args) == 1 {
 				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
@@ -75,21 +88,26 @@ With -json, sensitive values are part of the document.`,
 	}
 }
 
-// checkShow finds the mistakes in options and arguments that do not go together.
-func checkShow(s *session.Session, args []string, format string, asTimeline bool) error {
+// The formats of plans besides text and JSON.
+const (
+	formatMarkdown  = "markdown"
+	formatTerraform = "terraform-plan"
+)
+
+// checkFormat refuses options and arguments that do not go together.
+func checkFormat(format, out string, args []string, json bool) error {
 	switch {
-	case asTimeline && (format != "" || s.Options.JSON || len(args) != 1):
-		return failure.Error("Conflicting options",
-			"With -timeline, the only argument is a report of \"cairn run\", and there is neither -format nor -json.")
-	case asTimeline:
-		return nil
-	case format != "" && format != "markdown":
-		return failure.Error("Unknown format", "There is no format %q: the only one is markdown.", format)
-	case format != "" && (len(args) == 0 || s.Options.JSON):
+	case format != "" && format != formatMarkdown && format != formatTerraform:
+		return failure.Error("Unknown format", "There is no format %q.%s The formats are markdown and terraform-plan.", format,
+			nearest.DidYouMean(format, []string{formatMarkdown, formatTerraform}))
+	case format != "" && (len(args) == 0 || json):
 		return failure.Error("Conflicting options",
 			"The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
-	case format == "" && len(args) > 1:
-		return failure.Error("Too many arguments", "Only with -format=markdown several plans can be shown together.")
+	case out != "" && format != formatTerraform:
+		return failure.Error("Conflicting options", "The option -out is for -format=terraform-plan.")
+	case format == formatTerraform && out == "" && len(args) > 2:
+		return failure.Error("Too many arguments", "The format terraform-plan is for one component of one plan or set. Write the documents of "+
+			"several with -out=DIR.")
 	}
 	return nil
 }
@@ -131,20 +149,6 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}
 	return plans[0].write(s, options)
-}
-
-// showTimeline draws a report of a run.
-func showTimeline(s *session.Session, path string) error {
-	report, err := safefile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), timeline.MaxReport)
-	if err != nil {
-		return failure.Error("Unreadable report", "The report %s cannot be read: %s.", path, safefile.Reason(err))
-	}
-	run, err := timeline.Read(report)
-	if err != nil {
-		return failure.Error("Unreadable report", "The report %s cannot be shown: %s.", path, err)
-	}
-	_, err = io.WriteString(s.Streams.Out, run.SVG())
-	return err
 }
 
 func writeStateDocument(s *session.Session, stored *deployment.Stored) error {

@@ -39,8 +39,9 @@ type savedPlan struct {
 	name string
 	unit *planset.Unit // of a set
 
-	isRoot  bool // it is that of a root module
-	private bool // nobody here knows which of its values are sensitive
+	isRoot  bool   // it is that of a root module
+	file    []byte // of a root module, as terraform or tofu has written it
+	private bool   // nobody here knows which of its values are sensitive
 }
 
 // readPlans reads the plan in a file, or those of a set in a directory. There is no set of a file.
@@ -86,7 +87,7 @@ func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPl
 	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
 		if text, readErr := readFile(ctx, stack, path); readErr == nil {
 			if root, rootErr := rootmodule.ReadPlan(text); rootErr == nil {
-				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
+				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, file: text, private: root.Private}, nil
 			}
 		}
 	}
