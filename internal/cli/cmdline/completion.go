@@ -118,9 +118,10 @@ func knownWords(args string) []string {
 	return alternatives(strings.Trim(first, "[]"))
 }
 
-// alternatives are the words of "a|b|c". Anything but lower case stands for something else.
+// alternatives are the words of "a|b|c-d". Anything but lower case and hyphens stands for
+// something else.
 func alternatives(text string) []string {
-	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyz|") != "" || !strings.Contains(text, "|") {
+	if strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-|") != "" || !strings.Contains(text, "|") {
 		return nil
 	}
 	return strings.Split(text, "|")
