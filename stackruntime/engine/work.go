@@ -81,7 +81,8 @@ type PlanRequest struct {
 	Replace     []string // resource instance addresses that must be replaced
 	Timestamp   time.Time
 
-	// DeferAll is set when something that the component depends on is deferred.
+	// DeferAll is set when something that the component depends on is deferred. All changes are then,
+	// too, and the plan is not complete, even if there are none.
 	DeferAll bool
 
 	// Requested are the actions to invoke, in mode Invoke.

@@ -215,4 +215,10 @@ func deferredByOthers(b *bench) {
 	b.wantDeferred(plan, "terraform_data.a[*] instance_count_unknown", "terraform_data.b deferred_prereq")
 	b.wantChanges(plan)
 	b.wantNothingToApply(plan)
+	b.module("empty", "variable \"n\" { type = number }\noutput \"n\" { value = var.n }\n")
+	req = b.request("empty", values{"n": cty.UnknownVal(cty.Number)})
+	req.DeferAll = true
+	if plan = b.plan(req); plan.Complete {
+		b.Error("the plan of a module without resources is complete, although what it depends on is deferred")
+	}
 }

@@ -70,7 +70,9 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	}
 	diags := p.eval.Diagnostics.All()
 	if !diags.HasErrors() {
-		result.Complete = len(plan.Deferred) == 0
+		// A component without resources has nothing to defer, but its outputs stay unknown: those that
+		// use them must not be applied.
+		result.Complete = len(plan.Deferred) == 0 && !p.DeferAll
 		result.Applyable = p.applyable(result)
 	}
 	return result, plan, diags
