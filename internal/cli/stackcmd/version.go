@@ -10,7 +10,9 @@ import (
 	"maps"
 	"runtime"
 	"slices"
+	"time"
 
+	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
@@ -22,6 +24,9 @@ import (
 type versionDocument struct {
 	FormatVersion string            `json:"format_version"`
 	Cairn         string            `json:"cairn_version"`
+	Commit        string            `json:"commit,omitempty"`      // if it is known
+	CommitDate    *time.Time        `json:"commit_date,omitempty"` // likewise
+	Modified      bool              `json:"modified"`              // the files differed from those of the commit
 	Platform      string            `json:"platform"`
 	Engine        *document.Engine  `json:"engine"` // null without one
 	EngineError   string            `json:"engine_error,omitempty"`
@@ -50,12 +55,7 @@ called native; terraform and tofu; and the one that each module of the stack get
 				return cmdline.ExitOK, licences.Write(s.Streams.Out)
 			}
 			s.ReportDocuments()
-			doc := versionDocument{
-				FormatVersion: document.FormatVersion,
-				Cairn:         session.Version(),
-				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
-				Providers:     map[string]string{},
-			}
+			doc := newVersionDocument(buildinfo.Read())
 			versions, warnings, err := s.Stack().Versions(ctx, verbose)
 			missing, isMissing := errors.AsType[*operation.NoEngineError](err)
 			switch {
@@ -79,7 +79,7 @@ called native; terraform and tofu; and the one that each module of the stack get
 			if err := s.Report(warnings); err != nil {
 				return 0, err
 			}
-			s.Print("cairn %s on %s\n", doc.Cairn, doc.Platform)
+			s.Print("cairn %s on %s\n%s", doc.Cairn, doc.Platform, doc.origin())
 			if isMissing {
 				s.Print("no engine: %s\n", doc.EngineError)
 				return cmdline.ExitOK, showVersionEngines(s, doc.Engines)
@@ -91,4 +91,34 @@ called native; terraform and tofu; and the one that each module of the stack get
 			return cmdline.ExitOK, showVersionEngines(s, doc.Engines)
 		},
 	}
+}
+
+func newVersionDocument(build buildinfo.Info) versionDocument {
+	doc := versionDocument{
+		FormatVersion: document.FormatVersion,
+		Cairn:         build.Version,
+		Commit:        build.Commit,
+		Modified:      build.Modified,
+		Platform:      runtime.GOOS + "_" + runtime.GOARCH,
+		Providers:     map[string]string{},
+	}
+	if !build.Date.IsZero() {
+		doc.CommitDate = &build.Date
+	}
+	return doc
+}
+
+// origin is the line about the commit, or empty if that is not known.
+func (d *versionDocument) origin() string {
+	if d.Commit == "" {
+		return ""
+	}
+	line := "commit " + d.Commit
+	if d.CommitDate != nil {
+		line += " of " + d.CommitDate.Format("2006-01-02 15:04:05 MST")
+	}
+	if d.Modified {
+		line += ", with changes"
+	}
+	return line + "\n"
 }
