@@ -10,7 +10,6 @@ package buildinfo
 
 import (
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,9 +36,7 @@ type Info struct {
 // Read returns what this program was built from.
 func Read() Info {
 	if version != "" {
-		info := Info{Version: version, Commit: commit, Date: parseDate(date)}
-		info.Modified, _ = strconv.ParseBool(modified)
-		return info
+		return Info{Version: version, Commit: commit, Date: parseDate(date), Modified: modified == "true"}
 	}
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -58,9 +55,10 @@ func recorded(build *debug.BuildInfo) Info {
 	}
 	// "go install" of a commit has no repository, only a version that is made from the commit.
 	plain, dirty := strings.CutSuffix(info.Version, "+dirty")
-	if module.IsPseudoVersion(plain) {
-		info.Commit, _ = module.PseudoVersionRev(plain)
-		info.Date, _ = module.PseudoVersionTime(plain)
+	revision, err := module.PseudoVersionRev(plain)
+	at, timeErr := module.PseudoVersionTime(plain)
+	if err == nil && timeErr == nil {
+		info.Commit, info.Date = revision, at
 	}
 	info.Modified = dirty
 	for _, setting := range build.Settings {

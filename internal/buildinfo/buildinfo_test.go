@@ -26,10 +26,13 @@ func TestRecorded(t *testing.T) {
 		settings []debug.BuildSetting
 		want     Info
 	}{
-		"nothing recorded":  {"", nil, Info{Version: "(devel)"}},
-		"no clone":          {"(devel)", nil, Info{Version: "(devel)"}},
-		"install of a tag":  {"v0.9.0", nil, Info{Version: "v0.9.0"}},
-		"install of main":   {"v0.9.1-0.20261130091702-4d1cd30f0000", nil, Info{Version: "v0.9.1-0.20261130091702-4d1cd30f0000", Commit: "4d1cd30f0000", Date: at}},
+		"nothing recorded": {"", nil, Info{Version: "(devel)"}},
+		"no clone":         {"(devel)", nil, Info{Version: "(devel)"}},
+		"install of a tag": {"v0.9.0", nil, Info{Version: "v0.9.0"}},
+		"install of main": {
+			"v0.9.1-0.20261130091702-4d1cd30f0000", nil,
+			Info{Version: "v0.9.1-0.20261130091702-4d1cd30f0000", Commit: "4d1cd30f0000", Date: at},
+		},
 		"clone":             {"v0.9.0", with("false"), Info{Version: "v0.9.0", Commit: revision, Date: at}},
 		"clone, with edits": {"v0.9.0+dirty", with("true"), Info{Version: "v0.9.0+dirty", Commit: revision, Date: at, Modified: true}},
 		"edits of no tag": {
@@ -46,7 +49,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// The variables of a release say all, so that nothing of the machine that builds it is in the answer.
+// The variables of a release say all: nothing of the machine that builds it is in the answer.
 func TestRelease(t *testing.T) {
 	t.Cleanup(func() { version, commit, date, modified = "", "", "", "" })
 	version, commit, date, modified = "v0.9.0", revision, "2026-11-30T09:17:02Z", "false"

@@ -1,0 +1,8 @@
+variable "apps" {
+  type = number
+}
+
+component "dns" {
+  source = "./dns"
+  inputs = { entries = var.apps }
+}

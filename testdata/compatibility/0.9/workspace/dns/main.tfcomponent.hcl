@@ -1,0 +1,8 @@
+variable "vpc" {
+  type = string
+}
+
+component "dns" {
+  source = "./m"
+  inputs = { vpc = var.vpc }
+}

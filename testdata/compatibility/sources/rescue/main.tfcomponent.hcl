@@ -1,0 +1,3 @@
+component "slow" {
+  source = "./m"
+}

@@ -1,0 +1,7 @@
+resource "terraform_data" "x" {
+  input = "net"
+}
+
+output "id" {
+  value = terraform_data.x.id
+}

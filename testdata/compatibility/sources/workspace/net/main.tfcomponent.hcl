@@ -1,0 +1,8 @@
+component "net" {
+  source = "./m"
+}
+
+output "id" {
+  type  = string
+  value = component.net.id
+}
