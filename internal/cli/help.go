@@ -5,8 +5,11 @@ package cli
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -14,14 +17,21 @@ import (
 )
 
 func helpCommand() *session.Command {
+	var man cmdline.File
 	return &session.Command{
 		Name:    "help",
 		Args:    "[COMMAND]",
 		Summary: "Shows the help of a command.",
-		Example: "cairn help plan\ncairn help state list",
+		Example: "cairn help plan\ncairn help state list\ncairn help -man=$HOME/.local/share/man/man1",
 		MaxArgs: 2,
+		Flags: func(f *session.Flags) {
+			f.Var(&man, "man", "write man pages of all commands into `DIR` instead, for man to find them there")
+		},
 		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {
 			program := newProgram()
+			if man != "" {
+				return cmdline.ExitOK, writeManPages(program, string(man), args)
+			}
 			c, err := program.Find(args)
 			if err != nil {
 				return 0, err
@@ -30,6 +40,23 @@ func helpCommand() *session.Command {
 			return cmdline.ExitOK, nil
 		},
 	}
+}
+
+// writeManPages writes a file for each command.
+func writeManPages(program *cmdline.Program[*session.Session], dir string, args []string) error {
+	if len(args) > 0 {
+		return failure.Error("Conflicting options", "With -man, pages of all commands are written. Leave out %q.", args[0])
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // man reads it for all users
+		return failure.Error("Man pages not written", "The directory cannot be made: %s.", failure.Reason(err))
+	}
+	build := buildinfo.Read()
+	for name, page := range program.ManPages(cmdline.ManOrigin{Version: build.Version, Date: build.Date}) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(page), 0o644); err != nil { //nolint:gosec // as above
+			return failure.Error("Man pages not written", "A page cannot be written: %s.", failure.Reason(err))
+		}
+	}
+	return nil
 }
 
 func completionCommand() *session.Command {

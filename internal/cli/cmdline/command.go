@@ -60,10 +60,8 @@ func (c *Command[S]) checkArgs(args []string) error {
 	return nil
 }
 
-// help returns the help text of a command, for a screen that is width columns wide.
-func (c *Command[S]) help(flags *Flags[S], width int) string {
-	width = max(min(width, HelpWidth), leastHelpWidth)
-	var b strings.Builder
+// usage is the command line as users write it.
+func (c *Command[S]) usage() string {
 	usage := c.Path()
 	switch {
 	case c.PassesOn:
@@ -76,36 +74,62 @@ func (c *Command[S]) help(flags *Flags[S], width int) string {
 	if c.Args != "" {
 		usage += " " + c.Args
 	}
-	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", usage, strings.Join(wrapWords(c.Summary, width), "\n"))
+	return usage
+}
+
+// help returns the help text of a command, for a screen that is width columns wide.
+func (c *Command[S]) help(flags *Flags[S], width int) string {
+	width = max(min(width, HelpWidth), leastHelpWidth)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage: %s\n\n%s\n", c.usage(), strings.Join(wrapWords(c.Summary, width), "\n"))
 	for paragraph := range strings.SplitSeq(strings.TrimSpace(c.Long), "\n\n") {
 		writeParagraph(&b, paragraph, width)
 	}
-	if len(c.Commands) > 0 {
-		b.WriteString("\nCommands:\n")
-		isForeign := func(sub *Command[S]) bool { return sub.Foreign }
-		writeColumns(&b, commandRows(slices.DeleteFunc(slices.Clone(c.Commands), isForeign)), width)
-		if slices.ContainsFunc(c.Commands, isForeign) {
-			b.WriteString("\nCommands for files of other programs:\n")
-			writeColumns(&b, commandRows(slices.DeleteFunc(slices.Clone(c.Commands), func(sub *Command[S]) bool { return !isForeign(sub) })), width)
-		}
+	for _, section := range c.sections() {
+		fmt.Fprintf(&b, "\n%s:\n", section.title)
+		writeColumns(&b, commandRows(section.commands), width)
 	}
 	own, global := flags.rows()
 	if len(own) > 0 {
-		b.WriteString("\nOptions:\n")
+		fmt.Fprintf(&b, "\n%s:\n", optionsTitle)
 		writeColumns(&b, own, width)
 	}
 	if len(global) > 0 {
-		b.WriteString("\nOptions of all commands:\n")
+		fmt.Fprintf(&b, "\n%s:\n", globalTitle)
 		writeColumns(&b, global, width)
 	}
 	if c.Example != "" {
-		b.WriteString("\nExample:\n")
+		fmt.Fprintf(&b, "\n%s:\n", exampleTitle)
 		for line := range strings.Lines(strings.TrimSpace(c.Example) + "\n") {
 			b.WriteString("  " + line)
 		}
 	}
 	return b.String()
 }
+
+// sections are the commands of a group as help lists them.
+func (c *Command[S]) sections() []section[S] {
+	isForeign := func(sub *Command[S]) bool { return sub.Foreign }
+	isOwn := func(sub *Command[S]) bool { return !sub.Foreign }
+	all := []section[S]{
+		{"Commands", slices.DeleteFunc(slices.Clone(c.Commands), isForeign)},
+		{"Commands for files of other programs", slices.DeleteFunc(slices.Clone(c.Commands), isOwn)},
+	}
+	return slices.DeleteFunc(all, func(s section[S]) bool { return len(s.commands) == 0 })
+}
+
+// section is a list of commands in help.
+type section[S any] struct {
+	title    string
+	commands []*Command[S]
+}
+
+// Titles in help.
+const (
+	optionsTitle = "Options"
+	globalTitle  = "Options of all commands"
+	exampleTitle = "Example"
+)
 
 func commandRows[S any](commands []*Command[S]) [][2]string {
 	var rows [][2]string
@@ -125,12 +149,15 @@ const leastHelpWidth = 50
 func writeParagraph(b *strings.Builder, text string, width int) {
 	switch {
 	case text == "":
-	case strings.Contains(text, "  "):
+	case isTable(text):
 		fmt.Fprintf(b, "\n%s\n", text)
 	default:
 		fmt.Fprintf(b, "\n%s\n", strings.Join(wrapWords(text, width), "\n"))
 	}
 }
+
+// isTable reports whether a paragraph has columns, which wrapping would destroy.
+func isTable(paragraph string) bool { return strings.Contains(paragraph, "  ") }
 
 // writeColumns writes two columns; the second is wrapped.
 func writeColumns(b *strings.Builder, rows [][2]string, total int) {
