@@ -18,7 +18,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed, and has tests use it; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 CAIRN_TEST_ENGINE=tofu && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench release-snapshot release-test ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -44,6 +44,7 @@ help:
 	@echo 'golden    rewrite golden files from what the code does now'
 	@echo 'bench     what docs/performance.md shows, in some ten minutes; BENCHFLAGS=-h says what can be chosen'
 	@echo 'gobench   Go benchmarks of all packages; BENCH=regexp for some'
+	@echo 'release-snapshot  all files of a release, in dist, without publishing them; release-test installs and runs them'
 	@echo 'ci        what the gate runs'
 
 # The gate clears the flags, so that what the program is made of is compiled once for it and for the tests.
@@ -188,5 +189,19 @@ gobench:
 ci:
 	.ci/run
 
+# All of a release but the signature, in dist. GoReleaser wants to know where the repository is, which a clone may not.
+RELEASE := $(GO) tool -modfile=internal/release.mod
+RELEASEFLAGS ?=
+release-snapshot: export GIT_CONFIG_COUNT = 1
+release-snapshot: export GIT_CONFIG_KEY_0 = remote.origin.url
+release-snapshot: export GIT_CONFIG_VALUE_0 = https://github.com/cairnstacks/cairn
+release-snapshot:
+	$(RELEASE) goreleaser release --snapshot --clean --skip=sign $(RELEASEFLAGS)
+	$(GO) run ./internal/buildtool image dist
+
+# Installs and runs what release-snapshot has made; without that, the tests make a part of it.
+release-test:
+	CAIRN_TEST_RELEASE=$(CURDIR)/dist $(GO) test ./internal/releasetest -v -count=1
+
 clean:
-	rm -rf bin
+	rm -rf bin dist
