@@ -56,7 +56,8 @@ func (l *layout) document(text []byte, into any) {
 // makeImage makes the image of a release and returns it.
 func makeImage(t *testing.T, r *release) *layout {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "run", "github.com/cairnstacks/cairn/internal/buildtool", "image", r.dir).CombinedOutput()
+	const tool = "github.com/cairnstacks/cairn/internal/buildtool"
+	out, err := exec.CommandContext(t.Context(), "go", "run", tool, "image", r.dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -156,7 +157,7 @@ if touch "$root/etc/written" 2>/dev/null; then echo 'the root can be written' >&
 exec chroot --userspec=65532:65532 "$root" /usr/bin/cairn -chdir=/work "$@"
 `
 
-// runReadOnly has the image's user do what the README says, on a root file system that is read-only.
+// runReadOnly has the image's user do what the README says, on a root that nobody can write to.
 func runReadOnly(t *testing.T, root string, env []string) {
 	testenv.Root(t)
 	files, commands := readmeStack(t)

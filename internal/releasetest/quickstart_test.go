@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// readmeStack returns the commands of the first stack in the README: those that write its files, and
-// those of cairn, in their order.
+// readmeStack returns the commands of the first stack in the README: those that write its files,
+// and those of cairn, in their order.
 func readmeStack(t *testing.T) (files string, commands []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(repository, "README.md"))
