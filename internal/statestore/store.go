@@ -35,6 +35,12 @@ type Store interface {
 	// History returns all serials of a deployment, oldest first.
 	History(ctx context.Context, deployment string) ([]Version, error)
 
+	// Revisions returns the values that some records have had, by their keys. Of other records nothing
+	// is read, whatever their number and that of the serials, where the store has an index of its
+	// records; one that is a log reads that once. Each value is made sure of, but not that none is
+	// missing: this is no way to read a state.
+	Revisions(ctx context.Context, deployment string, keys []string) (map[string]Revisions, error)
+
 	// Deployments returns the names of the deployments that have serials, sorted.
 	Deployments(ctx context.Context) ([]string, error)
 

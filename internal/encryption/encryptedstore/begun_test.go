@@ -77,6 +77,17 @@ func (s begunStore) History(ctx context.Context, deployment string) ([]statestor
 	return history[1:], nil
 }
 
+// Revisions implements [statestore.Store].
+func (s begunStore) Revisions(ctx context.Context, deployment string, keys []string) (map[string]statestore.Revisions, error) {
+	past, err := s.Store.Revisions(ctx, deployment, keys)
+	for _, of := range past {
+		for i := range of {
+			of[i].Serial--
+		}
+	}
+	return past, err
+}
+
 // Newest implements [statestore.Store].
 func (s begunStore) Newest(ctx context.Context) (map[string]statestore.Newest, error) {
 	newest, err := s.Store.Newest(ctx)

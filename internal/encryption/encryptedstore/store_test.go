@@ -210,6 +210,31 @@ func TestClearState(t *testing.T) {
 	if diff := cmp.Diff(records, storedRecords(t, s.raw())); diff != "" {
 		t.Errorf("records in clear (-want +got):\n%s", diff)
 	}
+
+	// Changes before, while and after it was encrypted are those of one record.
+	mustWrite(t, s.open("", encryptedstore.Usual), map[string][]byte{"a": []byte("c")}, nil)
+	checkRevisions(t, s.open("", encryptedstore.Usual), "CMPTx", statestore.Revisions{{Serial: 1, Value: []byte(secret)}}, key)
+	mustWrite(t, s.open(key, encryptedstore.Rekey), map[string][]byte{"a": []byte("d")}, nil)
+	checkRevisions(t, s.open(key, encryptedstore.Usual), "a", statestore.Revisions{
+		{Serial: 1, Value: []byte("b")}, {Serial: 4, Value: []byte("c")}, {Serial: 5, Value: []byte("d")},
+	}, "")
+}
+
+// checkRevisions looks at the revisions of a record. Without another key that it was encrypted with
+// at a time, they cannot be read.
+func checkRevisions(t testing.TB, store statestore.Store, key string, want statestore.Revisions, missing string) {
+	t.Helper()
+	got, err := store.Revisions(t.Context(), deployment, []string{key})
+	if missing != "" {
+		checkCode(t, err, encryption.CodeMissingKey)
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]statestore.Revisions{key: want}, got); diff != "" {
+		t.Errorf("revisions (-want +got):\n%s", diff)
+	}
 }
 
 func storedRecords(t testing.TB, store statestore.Store) map[string][]byte {
@@ -253,6 +278,10 @@ func TestRekey(t *testing.T) {
 	}
 	mustWrite(t, onlyNew, map[string][]byte{"a": nil}, map[string][]byte{"c": []byte("3")})
 	checkRecords(t, both, map[string][]byte{"b": []byte("2"), "c": []byte("3")})
+	for _, store := range []statestore.Store{onlyNew, both} {
+		checkRevisions(t, store, "a", statestore.Revisions{{Serial: 1, Value: []byte("1")}, {Serial: 3}}, "")
+		checkRevisions(t, store, "b", statestore.Revisions{{Serial: 1, Value: []byte("2")}}, "")
+	}
 }
 
 func (s stores) file(content string) string {

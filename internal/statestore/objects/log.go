@@ -31,6 +31,8 @@ type log struct {
 	entries int
 	bytes   int64
 	size    int64 // of that snapshot
+
+	added func() // called after each entry that is added to what is known; nil for none
 }
 
 const (
@@ -206,6 +208,9 @@ func (l *log) add(number int64, object []byte) error {
 		return l.place.unreadable(fmt.Sprintf("entry %d of deployment %q", number, l.known.deployment), err)
 	}
 	l.entries, l.bytes = l.entries+1, l.bytes+int64(len(object))
+	if l.added != nil {
+		l.added()
+	}
 	return nil
 }
 

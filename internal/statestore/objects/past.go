@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"google.golang.org/protobuf/proto"
@@ -79,6 +80,50 @@ func (l *log) readSerial(ctx context.Context, serial int64) (*statestore.Snapsho
 	snapshot := past.known.snapshot()
 	snapshot.Version = version.Version
 	return snapshot, nil
+}
+
+// Revisions implements [statestore.Store]. It reads the log once.
+func (s *store) Revisions(
+	ctx context.Context, deployment string, keys []string,
+) (past map[string]statestore.Revisions, err error) {
+	err = s.within(ctx, deployment, func(l *log) error {
+		past, err = l.revisions(ctx, keys)
+		return err
+	})
+	return past, err
+}
+
+func (l *log) revisions(ctx context.Context, keys []string) (map[string]statestore.Revisions, error) {
+	past := map[string]statestore.Revisions{}
+	if len(l.known.versions) == 0 {
+		return past, nil
+	}
+	there, err := l.contents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := newLog(l.place, l.known.deployment)
+	look := func(earlier bool) {
+		for _, key := range keys {
+			revision := statestore.Revision{Serial: all.known.base().Serial, Earlier: earlier}
+			if value, ok := all.known.records[key]; ok {
+				revision.Value = append([]byte{}, value...) // the same for an empty one as by other stores
+			}
+			of := past[key]
+			of.Add(revision)
+			past[key] = of
+		}
+	}
+	if start := there.start(); start > 0 {
+		if err := all.load(ctx, start); err != nil {
+			return nil, err
+		}
+		look(true)
+	}
+	all.added = func() { look(false) }
+	err = all.follow(ctx, l.known.number)
+	maps.DeleteFunc(past, func(_ string, of statestore.Revisions) bool { return len(of) == 0 })
+	return past, l.gone(err)
 }
 
 var errDropped = errors.New("the entry was dropped when the history was compacted")

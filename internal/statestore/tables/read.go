@@ -61,6 +61,38 @@ func (s *tableStore) ReadSerial(ctx context.Context, deployment string, serial i
 	return snapshot, nil
 }
 
+// Revisions implements [statestore.Store].
+func (s *tableStore) Revisions(ctx context.Context, deployment string, keys []string) (map[string]statestore.Revisions, error) {
+	var past map[string]statestore.Revisions
+	err := s.read(ctx, func(tx *transaction) error {
+		past = map[string]statestore.Revisions{}
+		d, err := s.readDeployment(ctx, tx, deployment)
+		if err != nil || d.base.Serial == 0 {
+			return err
+		}
+		for _, key := range keys {
+			var of statestore.Revisions
+			err := s.eachRecord(ctx, tx, func(r *record) {
+				of.Add(statestore.Revision{Serial: r.validFrom, Value: r.value})
+				if r.validTo.Valid {
+					of.Add(statestore.Revision{Serial: r.validTo.Int64})
+				}
+			}, selectPast, deployment, []byte(key))
+			if err != nil {
+				return err
+			}
+			if len(of) > 0 {
+				past[key] = of
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return past, nil
+}
+
 func emptySnapshot() *statestore.Snapshot { return &statestore.Snapshot{Records: map[string][]byte{}} }
 
 // snapshotQuery finds the records of one serial.

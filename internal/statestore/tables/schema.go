@@ -170,6 +170,8 @@ const (
 	selectAtTime  = `SELECT ` + recordColumns + ` FROM cairn_record
 		WHERE deployment = $1 AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2)`
 	selectRecords = `SELECT ` + recordColumns + ` FROM cairn_record WHERE deployment = $1`
+	selectPast    = `SELECT ` + recordColumns + ` FROM cairn_record
+		WHERE deployment = $1 AND state_key = $2 ORDER BY valid_from`
 
 	// Of one key, the value that is valid last; others were ended before it was written.
 	selectNewest = `SELECT valid_from, valid_to, checksum, LENGTH(value), value = $3 FROM cairn_record

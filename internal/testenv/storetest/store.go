@@ -61,6 +61,7 @@ func Run(t *testing.T, open Opener, newLocation func(*testing.T) string) {
 		"interrupt does not stop a write":     testInterrupt,
 		"killed in the middle of writes":      testKilledWriter,
 		"rolled back by changes":              testChanges,
+		"revisions of records":                testRevisions,
 		"closed":                              testClosed,
 		"secret of a deployment":              testSecret,
 		"migration there and back":            testMigration,
@@ -671,5 +672,34 @@ func testClosed(t *testing.T, at *Place) {
 		if !errors.Is(err, statestore.ErrClosed) {
 			t.Errorf("%s after Close: error %v, want ErrClosed", name, err)
 		}
+	}
+}
+
+func testRevisions(t *testing.T, at *Place) {
+	s := at.store(t)
+	v := func(s string) []byte { return []byte(s) }
+	keys := []string{"kept", "changed", "deleted", "back", "brief", "empty", "never"}
+	if past, err := s.Revisions(t.Context(), "default", keys); err != nil || len(past) != 0 {
+		t.Fatalf("Revisions of nothing = %v, %v; want none", past, err)
+	}
+	Apply(t, s, map[string][]byte{"kept": v("k"), "changed": v("1"), "deleted": v("1"), "back": v("1")})
+	Apply(t, s,
+		map[string][]byte{"changed": v("2"), "deleted": nil, "brief": v("1"), "empty": {}},
+		map[string][]byte{"changed": v("3"), "brief": nil})
+	Apply(t, s, map[string][]byte{"changed": v("4"), "back": nil})
+	Apply(t, s, map[string][]byte{"changed": v("5"), "back": v("1"), "empty": nil}, map[string][]byte{"changed": v("4")})
+	got, err := s.Revisions(t.Context(), "default", keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]statestore.Revisions{
+		"kept":    {{Serial: 1, Value: v("k")}},
+		"changed": {{Serial: 1, Value: v("1")}, {Serial: 2, Value: v("3")}, {Serial: 3, Value: v("4")}},
+		"deleted": {{Serial: 1, Value: v("1")}, {Serial: 2}},
+		"back":    {{Serial: 1, Value: v("1")}, {Serial: 3}, {Serial: 4, Value: v("1")}},
+		"empty":   {{Serial: 2, Value: []byte{}}, {Serial: 4}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("Revisions (-want +got):\n%s", diff)
 	}
 }
