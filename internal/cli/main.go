@@ -134,7 +134,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Summary: "Runs the Terraform Stacks language, by itself or with terraform or tofu.",
 			Commands: []*session.Command{
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
-				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(),
+				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), statecmd.BlameCommand(),
 				stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.QueryCommand(), stackcmd.GraphCommand(),
 				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(),
 				providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
