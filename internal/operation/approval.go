@@ -93,6 +93,13 @@ func (r *run) operationName() string {
 	return r.name + ApprovedBy + r.outcome.approvedBy
 }
 
+// CutApproval splits the name of an operation in the history into that of the operation itself, and
+// the rule or the person that has approved it, "" where that is not known.
+func CutApproval(operation string) (name, by string) {
+	name, by, _ = strings.Cut(operation, ApprovedBy)
+	return name, by
+}
+
 // ApprovedBy is in the history between the name of an operation and the person or rule that has
 // approved it.
 const ApprovedBy = ", approved by "

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -120,6 +121,11 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 			},
 		})
 	})
+	for _, end := range ends {
+		if end.Drift.Unkept != nil {
+			g.session.NoteLine("The result for %s is not remembered: %s", g.work.Units[end.Unit].Name, failure.Reason(end.Drift.Unkept))
+		}
+	}
 	plans.Remove() // while one more signal does not end this program
 	return ends, nil
 }

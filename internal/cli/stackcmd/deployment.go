@@ -186,7 +186,7 @@ func newDeploymentEntry(state declared.Deployment) deploymentEntry {
 	entry := deploymentEntry{
 		Name: state.Name, Declared: state.Declared != nil, Serial: state.Last.Serial, Components: state.Components, Resources: state.Objects,
 	}
-	entry.Operation, entry.ApprovedBy, _ = strings.Cut(state.Last.Operation, operation.ApprovedBy)
+	entry.Operation, entry.ApprovedBy = operation.CutApproval(state.Last.Operation)
 	if state.Declared != nil {
 		entry.Group, entry.Destroy = state.Declared.Group, state.Declared.Destroy
 	}

@@ -58,33 +58,23 @@ type blameDocument struct {
 
 type blameObject struct {
 	Address    string           `json:"address"`
-	Gone       *serialEntry     `json:"gone,omitempty"` // of an object that the state has no more
+	Gone       *document.Serial `json:"gone,omitempty"` // of an object that the state has no more
 	Attributes []blameAttribute `json:"attributes"`
 }
 
 type blameAttribute struct {
-	Path      string      `json:"path"`
-	Sensitive bool        `json:"sensitive"`        // then no value is here
-	Value     any         `json:"value,omitempty"`  // missing for an attribute that is not set any more
-	Before    any         `json:"before,omitempty"` // missing if it had no other one
-	Set       bool        `json:"set"`
-	Since     serialEntry `json:"since"`
-	Earlier   bool        `json:"earlier,omitempty"` // the serials before were dropped, and it may be older
+	Path      string          `json:"path"`
+	Sensitive bool            `json:"sensitive"`        // then no value is here
+	Value     any             `json:"value,omitempty"`  // missing for an attribute that is not set any more
+	Before    any             `json:"before,omitempty"` // missing if it had no other one
+	Set       bool            `json:"set"`
+	Since     document.Serial `json:"since"`
+	Earlier   bool            `json:"earlier,omitempty"` // the serials before were dropped, and it may be older
 }
 
-// serialEntry names a serial, and who has made it.
-type serialEntry struct {
-	Serial     int64     `json:"serial"`
-	Operation  string    `json:"operation"`
-	ApprovedBy string    `json:"approved_by,omitempty"` // rules, or how a person has
-	Owner      string    `json:"owner"`
-	Host       string    `json:"host"`
-	Started    time.Time `json:"started"`
-}
-
-func newSerialEntry(v statestore.Version) serialEntry {
-	name, by, _ := strings.Cut(v.Operation, operation.ApprovedBy)
-	return serialEntry{v.Serial, name, by, v.Owner, v.Host, v.Started.UTC()}
+func newSerial(v statestore.Version) document.Serial {
+	name, by := operation.CutApproval(v.Operation)
+	return document.NewSerial(v, name, by)
 }
 
 func newBlameDocument(objects []blame.Object) blameDocument {
@@ -92,12 +82,12 @@ func newBlameDocument(objects []blame.Object) blameDocument {
 	for _, object := range objects {
 		entry := blameObject{Address: object.Address, Attributes: []blameAttribute{}}
 		if object.Gone != nil {
-			gone := newSerialEntry(*object.Gone)
+			gone := newSerial(*object.Gone)
 			entry.Gone = &gone
 		}
 		for _, a := range object.Attributes {
 			attribute := blameAttribute{
-				Path: a.Path, Sensitive: a.IsHidden(), Set: a.Value != nil, Since: newSerialEntry(a.Since), Earlier: a.Earlier,
+				Path: a.Path, Sensitive: a.IsHidden(), Set: a.Value != nil, Since: newSerial(a.Since), Earlier: a.Earlier,
 			}
 			if !attribute.Sensitive {
 				attribute.Value, attribute.Before = a.Value, a.Before

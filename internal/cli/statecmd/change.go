@@ -114,7 +114,7 @@ func historyCommand() *session.Command {
 func writeHistoryDocument(s *session.Session, versions []statestore.Version) error {
 	doc := historyDocument{FormatVersion: document.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
-		name, by, _ := strings.Cut(v.Operation, operation.ApprovedBy)
+		name, by := operation.CutApproval(v.Operation)
 		entry := historyEntry{v.Serial, name, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total, by}
 		if !v.Unfinished() {
 			finished := v.Finished.UTC()

@@ -19,28 +19,8 @@ import (
 
 // locksDocument is the form of locks for other programs.
 type locksDocument struct {
-	FormatVersion string      `json:"format_version"`
-	Locks         []lockEntry `json:"locks"`
-}
-
-type lockEntry struct {
-	ID         string       `json:"id"`
-	Deployment string       `json:"deployment"`
-	Operation  string       `json:"operation"`
-	Owner      string       `json:"owner"`
-	Host       string       `json:"host"`
-	PID        int          `json:"pid"`
-	Process    string       `json:"process"` // running, gone or unknown
-	Started    time.Time    `json:"started"`
-	LastWrite  time.Time    `json:"last_write"`
-	LeaseUntil *time.Time   `json:"lease_until"` // null where locks have no leases
-	Parts      []lockedPart `json:"parts"`
-}
-
-// lockedPart is a part of the state that is locked.
-type lockedPart struct {
-	Address   string `json:"address"`   // of a component, an instance of one, or a variable; "" for all
-	Exclusive bool   `json:"exclusive"` // whether the holder changes it; else nobody does
+	FormatVersion string          `json:"format_version"`
+	Locks         []document.Lock `json:"locks"`
 }
 
 func locksCommand() *session.Command {
@@ -75,17 +55,9 @@ changes, and those that it was made from so that nobody changes them: PARTS name
 }
 
 func writeLocksDocument(s *session.Session, locks []statestore.LockInfo) error {
-	doc := locksDocument{FormatVersion: document.FormatVersion, Locks: []lockEntry{}}
+	doc := locksDocument{FormatVersion: document.FormatVersion, Locks: []document.Lock{}}
 	for _, l := range locks {
-		entry := lockEntry{l.ID, l.Deployment, l.Operation, l.Owner, l.Host, l.PID, l.Process(), l.Started.UTC(), l.Seen.UTC(), nil, nil}
-		for _, part := range l.Locked() {
-			entry.Parts = append(entry.Parts, lockedPart{part.Name(), part.Exclusive})
-		}
-		if !l.Until.IsZero() {
-			until := l.Until.UTC()
-			entry.LeaseUntil = &until
-		}
-		doc.Locks = append(doc.Locks, entry)
+		doc.Locks = append(doc.Locks, document.NewLock(l))
 	}
 	return document.WriteDocument(s.Streams.Out, doc, true)
 }

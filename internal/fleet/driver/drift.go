@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -36,6 +37,9 @@ type Inputs = func() ([]wiring.Value, hcl.Diagnostics)
 type Drift struct {
 	Found   bool
 	Objects []Drifted // nil also where only the engine can say more
+
+	// Unkept says why the result is not remembered, nil if it is. That of a root module never is.
+	Unkept error
 }
 
 // Drifted is an object that differs from its state. It holds no values, which may be sensitive.
@@ -66,10 +70,20 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		planned, diags := stack.Plan(ctx, req, caller, "")
 		if !diags.HasErrors() {
 			drift = driftOf(planned.Plan)
+			drift.Unkept = remember(stack, drift)
 		}
 		return diags
 	})
 	return drift, err
+}
+
+// remember keeps the result for the deployment that was compared.
+func remember(stack *operation.Stack, drift Drift) error {
+	deployment, err := stack.Sources().Deployment()
+	if err != nil {
+		return err
+	}
+	return keepDrift(stack.Env(), deployment, LastDrift{At: time.Now().UTC(), Found: drift.Found, Objects: drift.Objects})
 }
 
 // Drift implements [Drifter].
