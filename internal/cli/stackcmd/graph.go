@@ -16,8 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/internal/show/stackpicture"
 )
 
 // componentGraph are components and their requirements. Everything is sorted.
@@ -25,6 +24,8 @@ type componentGraph struct {
 	FormatVersion string      `json:"format_version"`
 	Components    []graphNode `json:"components"`
 	Edges         []graphEdge `json:"edges"`
+
+	of graph.Graph
 }
 
 type graphNode struct {
@@ -34,9 +35,7 @@ type graphNode struct {
 	// Deferred is set if a part cannot be planned yet.
 	Deferred bool `json:"deferred,omitempty"`
 
-	component stackaddrs.AbsComponent
-	counts    stackplan.Counts
-	failed    bool // to be planned
+	planned string // the same as text
 }
 
 // graphEdge leads from a component to one that it requires. Arrows in pictures lead the other way,
@@ -44,8 +43,6 @@ type graphNode struct {
 type graphEdge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-
-	to stackaddrs.AbsComponent
 }
 
 // GraphCommand returns the command that shows components and their requirements.
@@ -111,18 +108,18 @@ func readGraph(ctx context.Context, s *session.Session, planPath string) (*compo
 
 // newComponentGraph makes a document of a graph.
 func newComponentGraph(of graph.Graph) *componentGraph {
-	g := &componentGraph{FormatVersion: document.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
+	g := &componentGraph{FormatVersion: document.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}, of: of}
 	for _, component := range of.Components {
-		node := graphNode{Address: component.Addr.String(), component: component.Addr}
+		node := graphNode{Address: component.Addr.String(), planned: stackpicture.Planned(component)}
 		if planned := component.Planned; planned != nil {
 			for _, action := range planned.Actions {
 				node.Actions = append(node.Actions, string(action))
 			}
-			node.Deferred, node.failed, node.counts = planned.Deferred, planned.Failed, planned.Counts
+			node.Deferred = planned.Deferred
 		}
 		g.Components = append(g.Components, node)
 		for _, required := range component.Requires {
-			g.Edges = append(g.Edges, graphEdge{node.Address, required.String(), required})
+			g.Edges = append(g.Edges, graphEdge{node.Address, required.String()})
 		}
 	}
 	return g
@@ -144,16 +141,7 @@ func (n graphNode) label(lineBreak string) string {
 	if len(n.Actions) == 0 {
 		return n.Address
 	}
-	return n.Address + lineBreak + n.planned()
-}
-
-// planned is a component's planned actions in text.
-func (n graphNode) planned() string {
-	text := strings.Join(n.Actions, ", ")
-	if n.Deferred {
-		text += " (deferred)"
-	}
-	return text
+	return n.Address + lineBreak + n.planned
 }
 
 func writeDot(s *session.Session, g *componentGraph) error {

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package stackcmd
+package stackpicture
 
 import (
 	"strings"
@@ -37,7 +37,7 @@ func planned(t *testing.T, addr string, action stackplan.Action, requires ...str
 func TestPictureOfPlan(t *testing.T) {
 	deferred := planned(t, "component.deferred", stackplan.Create, "component.created")
 	deferred.Complete = false
-	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+	p := Of(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, "component.created", stackplan.Create),
 		planned(t, "component.kept", stackplan.NoOp, "component.created"),
 		planned(t, `component.mixed["a"]`, stackplan.Create, "component.kept", "component.elsewhere"),
@@ -45,7 +45,7 @@ func TestPictureOfPlan(t *testing.T) {
 		planned(t, `component.partly["a"]`, stackplan.NoOp),
 		planned(t, `component.partly["b"]`, stackplan.Update),
 		deferred,
-	}})).picture()
+	}}), nil)
 	got := map[string]string{}
 	for column, nodes := range p.Columns {
 		for _, n := range nodes {
@@ -76,11 +76,11 @@ func TestPictureOfPlan(t *testing.T) {
 // A component instance to destroy may require one to create, which requires it in turn: the picture
 // is drawn nevertheless.
 func TestPictureOfTurnedRequirement(t *testing.T) {
-	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
+	p := Of(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, `component.a["old"]`, stackplan.Delete, "component.b"),
 		planned(t, `component.a["new"]`, stackplan.Create),
 		planned(t, `component.b`, stackplan.Update, "component.a"),
-	}})).picture()
+	}}), nil)
 	if len(p.Columns) != 2 || len(p.Edges) != 2 || p.Edges[0].Backward == p.Edges[1].Backward {
 		t.Errorf("columns %v, edges %v", p.Columns, p.Edges)
 	}
