@@ -160,20 +160,7 @@ func (v *planView) components() {
 			continue
 		}
 		visible := visibleChanges(c)
-		verb := componentVerbs[c.Action]
-		switch {
-		case deferral.Failed(v.plan, c):
-			verb = "could be planned only in part"
-		case v.plan.Mode == engine.Invoke && len(c.Invocations) > 0:
-			verb = "stays as it is"
-		case v.plan.Mode.KeepsObjects():
-			verb = "will be recorded as it is now"
-		case c.Action == stackplan.NoOp:
-			verb = "keeps its resources"
-		case c.Action == stackplan.Delete && len(visible) == 0:
-			verb = "has nothing to destroy" // the state may not even have it
-		}
-		v.componentHeader(c, verb)
+		v.componentHeader(c, componentVerb(v.plan, c))
 		for _, change := range visible {
 			resourceView{page: v.page}.write(change)
 			v.invocations(c.Invocations, change)
@@ -185,6 +172,23 @@ func (v *planView) components() {
 			v.printf("  %s\n\n", v.Dim("# "+v.withoutChanges(c)))
 		}
 	}
+}
+
+// componentVerb says what becomes of a component with changes.
+func componentVerb(plan *stackplan.Plan, c *stackplan.Component) string {
+	switch {
+	case deferral.Failed(plan, c):
+		return "could be planned only in part"
+	case plan.Mode == engine.Invoke && len(c.Invocations) > 0:
+		return "stays as it is"
+	case plan.Mode.KeepsObjects():
+		return "will be recorded as it is now"
+	case c.Action == stackplan.NoOp:
+		return "keeps its resources"
+	case c.Action == stackplan.Delete && len(visibleChanges(c)) == 0:
+		return "has nothing to destroy" // the state may not even have it
+	}
+	return componentVerbs[c.Action]
 }
 
 // withoutChanges returns the reason for listing a component though no resource changes.

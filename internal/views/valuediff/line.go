@@ -11,18 +11,24 @@ import (
 // Line writes a value on one line, cut after so many letters with an ellipsis. Nil is written as a
 // dash.
 func Line(v *Value, letters int) string {
-	l := &line{left: letters}
+	l := &line{left: letters, unknown: NotKnown}
 	l.value(v)
-	if l.left < 0 {
-		return l.b.String() + "…"
-	}
-	return l.b.String()
+	return l.text()
 }
 
 // line is a text that ends after so many letters.
 type line struct {
 	b    strings.Builder
 	left int // below zero for one that was cut
+
+	unknown string // in place of values that are not known
+}
+
+func (l *line) text() string {
+	if l.left < 0 {
+		return l.b.String() + "…"
+	}
+	return l.b.String()
 }
 
 func (l *line) write(text string) {
@@ -54,7 +60,7 @@ func (l *line) value(v *Value) {
 	case v.Kind == Null:
 		l.write("null")
 	case v.Kind == Unknown:
-		l.write(NotKnown)
+		l.write(l.unknown)
 	case v.Kind == String:
 		l.write(Quote(v.Text[:min(len(v.Text), utf8.UTFMax*(l.left+1))])) // of a long text no more is of use
 	case v.Kind == List:
