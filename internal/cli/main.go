@@ -136,7 +136,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
 				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), statecmd.BlameCommand(),
 				stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.QueryCommand(), stackcmd.GraphCommand(),
-				fleetcmd.ListCommand(), fleetcmd.StatusCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(),
+				fleetcmd.ListCommand(), fleetcmd.StatusCommand(), fleetcmd.UICommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(),
 				providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
 				stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},

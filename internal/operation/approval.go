@@ -24,6 +24,7 @@ const (
 	ByAnswer    = "answer"
 	ByOption    = "auto-approve"
 	BySavedPlan = "saved plan"
+	ByPage      = "page"
 )
 
 // judge has a plan judged by the rules for the deployment, and shows the judgement. Without

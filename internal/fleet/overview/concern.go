@@ -59,7 +59,11 @@ func (u *Unit) Concerns() []Concern {
 	for i := range s.Holders {
 		add(Working, "%s", holderText(&s.Holders[i]))
 	}
-	if u.Waiting != nil {
+	switch {
+	case u.Waiting == nil:
+	case s.Last.Started.After(u.Waiting.Saved): // of other parts, or by this plan
+		add(Waits, "a plan was saved for approval before the last change")
+	default:
 		add(Waits, "a plan waits for approval")
 	}
 	if u.Drift != nil && u.Drift.Found && !u.Outdated() {

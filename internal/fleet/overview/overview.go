@@ -55,9 +55,10 @@ type Unit struct {
 	Path       string // from the root, with slashes
 	Directory  string // as users see it
 	Dir        string
-	Deployment string // of a stack, "default" for the unnamed one
-	Workspace  string // of a root module, "" for the default one
-	Group      string // of deployments, as the deployment files say it; "" for none
+	Deployment string   // of a stack, "default" for the unnamed one
+	Workspace  string   // of a root module, "" for the default one
+	Environ    []string // with which it is worked on
+	Group      string   // of deployments, as the deployment files say it; "" for none
 	Groups     []string
 	Tags       []string
 
@@ -278,7 +279,7 @@ func stackName(u *fleet.Unit) string {
 func newUnit(u *fleet.Unit, name, deployment string) Unit {
 	return Unit{
 		Name: name, Kind: cmp.Or(u.Kind, rollout.Components), Path: u.Path, Directory: u.Directory, Dir: u.Dir,
-		Deployment: deployment, Workspace: u.Workspace, Groups: u.Groups, Tags: u.Tags,
+		Deployment: deployment, Workspace: u.Workspace, Environ: environment(u), Groups: u.Groups, Tags: u.Tags,
 	}
 }
 

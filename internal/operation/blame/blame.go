@@ -321,4 +321,3 @@ func isNothing(tree any) bool {
 
 // IsHidden reports whether any part of the values may not be shown.
 func (a *Attribute) IsHidden() bool { return !isNothing(a.Sensitive) }
-

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -42,4 +44,30 @@ func Summarize(records map[string][]byte) (Summary, error) {
 	s.Applies, s.Begun = len(known.journals), slices.Sorted(maps.Keys(known.begun()))
 	s.Remembered, err = decodeRemembered(records, nil)
 	return s, err
+}
+
+// Activity is what the records of a state tell of the applies that go on, to one who only looks.
+type Activity struct {
+	// Touched are the resource instances, by component instances, that an engine without a journal is
+	// about to change.
+	Touched map[string][]string
+
+	// Stages are those of saved plans that were begun.
+	Stages map[stackaddrs.AbsComponentInstance]stackplan.Stage
+}
+
+// ActivityIn returns the activity in the records of a state.
+func ActivityIn(records map[string][]byte) (Activity, error) {
+	found := Activity{map[string][]string{}, map[stackaddrs.AbsComponentInstance]stackplan.Stage{}}
+	known, err := decodeOperations(records)
+	if err != nil {
+		return found, err
+	}
+	for _, journal := range known.journals {
+		maps.Copy(found.Touched, journal.touched)
+	}
+	for _, progress := range known.begun() {
+		maps.Copy(found.Stages, progress)
+	}
+	return found, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deferral"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Graph are components, sorted by address. A required component need not be among them: a plan may
@@ -41,6 +42,16 @@ func New(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent) Graph {
 		g.Components = append(g.Components, Component{Addr: addr, Requires: slices.Compact(required)})
 	}
 	return g
+}
+
+// OfState returns the graph of the components in a state, by the requirements of their last apply.
+func OfState(state *stackstate.State) Graph {
+	requires := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{}
+	for _, instance := range state.Components {
+		addr := stackaddrs.ComponentOf(instance.Addr)
+		requires[addr] = append(requires[addr], instance.Dependencies...)
+	}
+	return New(requires)
 }
 
 // OfPlan returns the graph of the components in a plan.
