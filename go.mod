@@ -15,6 +15,8 @@ require (
 	github.com/aws/smithy-go v1.28.5
 	github.com/bmatcuk/doublestar v1.3.4
 	github.com/charmbracelet/x/ansi v0.11.7
+	github.com/chromedp/cdproto v0.160.1
+	github.com/chromedp/chromedp v0.23.0
 	github.com/creack/pty v1.1.24
 	github.com/go-jose/go-jose/v4 v4.1.9
 	github.com/google/go-cmp v0.7.0

@@ -71,14 +71,15 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 }
 
 // isOwn reports whether a request comes from a page of this server, or from a person. Browsers say
-// by Sec-Fetch-Site where it comes from, and by Origin for all that is not a plain look.
+// by Sec-Fetch-Site where it comes from, which no page can change; older ones say it by Origin for
+// all that is not a plain look. Pages that send no referrer have the origin null for forms.
 func (g *guard) isOwn(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+	site, origin := r.Header.Get("Sec-Fetch-Site"), r.Header.Get("Origin")
+	switch {
+	case site != "" && site != "same-origin" && site != "none":
 		return false
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return r.Method != http.MethodPost
+	case origin == "" || origin == "null" && site == "same-origin":
+		return r.Method != http.MethodPost || site == "same-origin"
 	}
 	from, err := url.Parse(origin)
 	return err == nil && from.Scheme == "http" && from.Host == r.Host

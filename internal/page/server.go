@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -315,6 +316,11 @@ func (s *Server) plan(r *http.Request) (view, error) {
 		return v, err
 	}
 	page := model.NewPlan(read.Plan, queryOf(r))
+	if unit != nil {
+		if rel, err := filepath.Rel(unit.Dir, file); err == nil {
+			file = rel // as commands in the directory of the stack name it
+		}
+	}
 	page.Unit, page.File, page.Number, page.Waiting = v.Unit, model.Text(file), number, unit != nil
 	page.Identity = read.Made.Identity
 	v.Page = page

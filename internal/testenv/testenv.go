@@ -246,3 +246,15 @@ func Missing(t testing.TB, reason string) {
 	RecordSkipped(t.Name(), reason)
 	t.Skip(reason)
 }
+
+// Chromium returns the path of a Chromium browser.
+func Chromium(t testing.TB) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	Missing(t, "needs chromium on PATH")
+	return ""
+}

@@ -19,7 +19,7 @@ type Plan struct {
 	Mode       string
 	Made       Time
 	Engine     string
-	Total      string
+	Counts     string
 	Complete   bool
 	Applyable  bool
 	All        int // components in the plan
@@ -67,7 +67,7 @@ const openUpTo = 3
 func NewPlan(plan *stackplan.Plan, q Query) Plan {
 	page := Plan{
 		Mode: plan.Mode.String(), Made: NewTime(plan.Timestamp), Engine: Text(plan.Engine.Name + " " + plan.Engine.Version),
-		Total: eventtext.PlanCounts(plan.Counts()), Complete: plan.Complete, Applyable: plan.Applyable, All: len(plan.Components),
+		Counts: eventtext.PlanCounts(plan.Counts()), Complete: plan.Complete, Applyable: plan.Applyable, All: len(plan.Components),
 		Outputs: newRows(views.PlannedOutputs(plan, mostValue)),
 	}
 	var matching []views.PlannedComponent

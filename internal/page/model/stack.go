@@ -227,5 +227,5 @@ func (p Progress) Summary() string {
 	case len(p.Holders) == 0:
 		return "Nothing is running."
 	}
-	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(len(p.Components)+p.More-p.Done, "component") + " in work."
+	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(len(p.Components)+p.More-p.Done, "component") + " changed or in work."
 }

@@ -129,7 +129,7 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 	all := map[string]*model.WorkedOn{}
 	of := func(name string) *model.WorkedOn {
 		if all[name] == nil {
-			all[name] = &model.WorkedOn{Name: model.Text(name), Stage: "in work", Class: "busy"}
+			all[name] = &model.WorkedOn{Name: model.Text(name), Stage: "changed", Class: "attention"}
 		}
 		return all[name]
 	}
@@ -143,18 +143,24 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 			of(key.Component.String()).Objects++
 		case stackstate.ComponentKind:
 			w := of(key.Component.String())
-			if after[text] == nil {
+			switch {
+			case after[text] == nil:
 				w.Stage, w.Class = "gone", "quiet"
+			case hasOutputs(key, after[text]): // which are known when all of it was done
+				w.Stage, w.Class = "done", "good"
 			}
 		}
 	}
 	for addr, stage := range activity.Stages {
-		if w := of(addr.String()); stage == stackplan.Done {
+		w := of(addr.String())
+		w.Stage, w.Class = "in work", "busy"
+		if stage == stackplan.Done {
 			w.Stage, w.Class = "done", "good"
 		}
 	}
 	for name, resources := range activity.Touched {
 		w := of(name)
+		w.Stage, w.Class = "in work", "busy"
 		for i, resource := range resources {
 			if i < mostParts {
 				w.Touched = append(w.Touched, model.Text(resource))
@@ -163,10 +169,10 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		w := all[name]
-		if w.Class == "busy" && !page.Unfinished {
+		if w.Stage == "changed" && !page.Unfinished {
 			w.Stage, w.Class = "done", "good" // by an operation that has come to its end
 		}
-		if w.Class != "busy" {
+		if w.Class == "good" || w.Class == "quiet" {
 			page.Done++
 		}
 		if len(page.Components) == mostWorked {
@@ -176,4 +182,19 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 		page.Components = append(page.Components, *w)
 	}
 	return nil
+}
+
+// hasOutputs reports whether a component has outputs, and knows all of them.
+func hasOutputs(key stackstate.Key, record []byte) bool {
+	state, err := stackstate.FromRecords(map[string][]byte{key.String(): record})
+	if err != nil || state.Components[key.Component] == nil {
+		return false
+	}
+	outputs := state.Components[key.Component].Outputs
+	for _, value := range outputs {
+		if unmarked, _ := value.UnmarkDeep(); !unmarked.IsWhollyKnown() {
+			return false
+		}
+	}
+	return len(outputs) > 0
 }
