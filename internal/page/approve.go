@@ -36,7 +36,7 @@ func newApprovals() *approvals {
 func (a *approvals) serve(ctx context.Context) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.mu.ctx = ctx
+	a.mu.ctx = ctx //nolint:fatcontext // it takes the place of the other one
 }
 
 func (a *approvals) wait() { a.running.Wait() }
@@ -92,7 +92,7 @@ func (s *Server) approve(w http.ResponseWriter, r *http.Request) {
 func (s *Server) apply(ctx context.Context, u overview.Unit, plan string) {
 	err := s.opts.Approve(ctx, Approval{
 		Unit: u, Plan: plan,
-		Asking:   func() { s.approvals.set(u.Name, "Somebody has to allow it on the terminal of cairn ui.") },
+		Asking:   func() { s.approvals.set(u.Name, "Somebody has to allow it on the terminal that serves this page.") },
 		Applying: func() { s.approvals.set(u.Name, "The plan is being applied.") },
 	})
 	text := "The plan was applied."

@@ -27,7 +27,8 @@ func newLargeStack(t testing.TB, components int) *fleet.Unit {
 		fmt.Fprintf(&config, "component %q {\n  source = \"./module\"\n}\n", name)
 	}
 	unit := newStack(t, "large", records)
-	for name, text := range map[string]string{"main.tfcomponent.hcl": config.String(), "module/main.tf": "resource \"terraform_data\" \"x\" {}\n"} {
+	files := map[string]string{"main.tfcomponent.hcl": config.String(), "module/main.tf": "resource \"terraform_data\" \"x\" {}\n"}
+	for name, text := range files {
 		name = filepath.Join(unit.Dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)

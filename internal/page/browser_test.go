@@ -58,7 +58,7 @@ func (b *browser) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 		}
 	})
 	if b.Failed() {
-		body, _ := chromedp.Run(b.ctx, chromedp.OuterHTML("body")) //nolint:errcheck // for the message only
+		body, _ := chromedp.Run(b.ctx, chromedp.OuterHTML("body"))
 		b.Fatalf("the page is\n%.4000s", body)
 	}
 }
@@ -107,8 +107,8 @@ func quoteJS(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }
 
-// picture takes a picture for the documents, if they are to be made anew; else it makes sure that one
-// can be taken.
+// picture takes a picture for the documents, if they are to be made anew; else it makes sure that
+// one can be taken.
 func (b *browser) picture(name, scheme string) {
 	b.Helper()
 	params := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
@@ -304,7 +304,7 @@ func TestBrowser(t *testing.T) {
 	at := "http://" + site.host
 
 	b.do("without the token nothing is shown", chromedp.Navigate(at+"/"))
-	b.sees("Open the address that cairn ui has printed.")
+	b.sees("Open the address that was printed on the terminal.")
 	b.do("the address is opened", chromedp.Navigate(at+"/?token="+site.token))
 	if address := value[string](b, "location.href"); address != at+"/" {
 		t.Errorf("the address has become %s", address)
@@ -369,7 +369,7 @@ func TestBrowser(t *testing.T) {
 
 	// Approval, with consent of the terminal.
 	b.do("the plan is approved", chromedp.Navigate(at+"/plan?unit=app%3aprod"), chromedp.Click(".approve button"))
-	b.sees("Somebody has to allow it on the terminal of cairn ui.")
+	b.sees("Somebody has to allow it on the terminal that serves this page.")
 	close(allow)
 	b.sees("The plan was applied.")
 

@@ -10,9 +10,9 @@
 //
 // Rules:
 //
-//   - P1. A request is answered if it has the secret of this process, names this server as its host,
-//     and comes from a page of it, or from nobody: other pages in the browser, and names that are
-//     made to lead here, get nothing.
+//   - P1. A request is answered if it has the secret of this process, names this server as its
+//     host, and comes from a page of it, or from nobody: other pages in the browser, and names that
+//     are made to lead here, get nothing.
 //   - P2. Only a POST changes something, and only with a token that a page of this server has. It
 //     asks the person at the terminal first, unless that has said otherwise.
 //   - P3. Nothing in a page is run but the script of this package, and nothing is loaded from

@@ -61,9 +61,9 @@ func (g *guard) wrap(next http.Handler) http.Handler {
 		case r.Method != http.MethodPost && r.URL.Query().Has("token"):
 			g.enter(w, r)
 		case !g.knows(r):
-			http.Error(w, "Open the address that cairn ui has printed.", http.StatusForbidden)
+			http.Error(w, "Open the address that was printed on the terminal.", http.StatusForbidden)
 		case r.Method == http.MethodPost && !same(r.PostFormValue("form"), g.form):
-			http.Error(w, "This form is of another run of cairn ui. Load the page again.", http.StatusForbidden)
+			http.Error(w, "This form is of another server that was here. Load the page again.", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
 		}
@@ -89,7 +89,7 @@ func (g *guard) isOwn(r *http.Request) bool {
 func (g *guard) enter(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if !same(query.Get("token"), g.token) {
-		http.Error(w, "The token is not that of this run of cairn ui.", http.StatusForbidden)
+		http.Error(w, "The token is that of another server that was here.", http.StatusForbidden)
 		return
 	}
 	query.Del("token")

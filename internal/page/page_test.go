@@ -159,7 +159,8 @@ func TestRequestsOfOthers(t *testing.T) {
 	if got := s.get("/?token=wrong"); got.Code != http.StatusForbidden || len(got.Result().Cookies()) > 0 {
 		t.Errorf("with a wrong token: %d, cookies %v", got.Code, got.Result().Cookies())
 	}
-	if got := s.ask(http.MethodGet, "/?token="+s.token, "", func(r *http.Request) { r.Host = "evil.example" }); got.Code != http.StatusMisdirectedRequest {
+	rebound := func(r *http.Request) { r.Host = "evil.example" }
+	if got := s.ask(http.MethodGet, "/?token="+s.token, "", rebound); got.Code != http.StatusMisdirectedRequest {
 		t.Errorf("with the token, to another host: %d", got.Code)
 	}
 	answer := s.get("//evil.example/?token=" + s.token)
@@ -213,7 +214,8 @@ func TestListenOnLoopbackOnly(t *testing.T) {
 	}
 }
 
-// Names and values are shown as text (rules P4, M1), cut, and without what is sensitive (M2).
+// Names and values are shown as text (rule P4), cut, and without what is sensitive, as package
+// model makes them.
 func TestHostileTexts(t *testing.T) {
 	long := strings.Repeat("x<b>", 1<<18)
 	evil := "<script>alert(1)</script>\u202e\x1b[31m\" onclick=\"alert(2)"
@@ -299,8 +301,9 @@ func TestApproval(t *testing.T) {
 	}
 	// As browsers send a form of a page that sends no referrer.
 	asSent := func(r *http.Request) { r.Header.Set("Origin", "null"); r.Header.Set("Sec-Fetch-Site", "same-origin") }
-	if got := s.ask(http.MethodPost, "/approve", body, asSent); got.Code != http.StatusSeeOther || got.Header().Get("Location") != "/progress?unit=app" {
-		t.Fatalf("the form: %d %s %s", got.Code, got.Header().Get("Location"), got.Body)
+	got := s.ask(http.MethodPost, "/approve", body, asSent)
+	if to := got.Header().Get("Location"); got.Code != http.StatusSeeOther || to != "/progress?unit=app" {
+		t.Fatalf("the form: %d %s %s", got.Code, to, got.Body)
 	}
 	if got := testenv.Receive(t, "the approval is asked for", begun); got != "app p1" {
 		t.Errorf("approved is %q", got)

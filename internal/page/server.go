@@ -185,9 +185,9 @@ func (v view) Link(page int) string {
 }
 
 // page answers with a template.
-func (s *Server) page(name string, make func(*http.Request) (view, error)) http.HandlerFunc {
+func (s *Server) page(name string, look func(*http.Request) (view, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := make(r)
+		v, err := look(r)
 		status := http.StatusOK
 		used := name
 		if err != nil {

@@ -29,7 +29,7 @@ func newStack(t *testing.T) (*fleet.Unit, statestore.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = store.Close() }) //nolint:errcheck // nothing is written any more
+	t.Cleanup(func() { _ = store.Close() })
 	return &fleet.Unit{Name: filepath.Base(dir), Kind: rollout.Components, Dir: dir}, store
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Summary is the size of a state, and what is not at its end in it. Where many states are looked at,
-// it takes the place of the whole state: no object is decoded.
+// Summary is the size of a state, and what is not at its end in it. Where many states are looked
+// at, it takes the place of the whole state: no object is decoded.
 type Summary struct {
 	Components, Objects int
 

@@ -10,8 +10,8 @@
 //     characters and turned directions of writing are visible, and nothing is longer than a page
 //     can bear.
 //   - M2. What is sensitive is hidden here by the same functions as for a terminal.
-//   - M3. A page has no more than [PageSize] entries of a list; others have pages of their own, or are
-//     found by a search.
+//   - M3. A page has no more than [PageSize] entries of a list; others have pages of their own, or
+//     are found by a search.
 package model
 
 import (

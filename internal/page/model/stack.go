@@ -227,5 +227,6 @@ func (p Progress) Summary() string {
 	case len(p.Holders) == 0:
 		return "Nothing is running."
 	}
-	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(len(p.Components)+p.More-p.Done, "component") + " changed or in work."
+	rest := len(p.Components) + p.More - p.Done
+	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(rest, "component") + " changed or in work."
 }

@@ -86,7 +86,8 @@ func (r *Repository) Progress(ctx context.Context, u overview.Unit, shown model.
 		}
 		serial := model.NewSerial(snapshot.Version)
 		page.Serial, page.Unfinished = &serial, snapshot.Unfinished()
-		before, err := r.bases.of(u.Name, statestore.Base{Lineage: snapshot.Lineage, Serial: snapshot.Serial - 1}, func() (map[string][]byte, error) {
+		base := statestore.Base{Lineage: snapshot.Lineage, Serial: snapshot.Serial - 1}
+		before, err := r.bases.of(u.Name, base, func() (map[string][]byte, error) {
 			base, err := opened.Store.ReadSerial(ctx, opened.Name, snapshot.Serial-1)
 			if err != nil {
 				return nil, err

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package reading finds what pages show: the units of a repository, their states, plans and
-// histories. It reads anew what is asked for, but for what cannot have changed; nothing is locked or
-// written.
+// histories. It reads anew what is asked for, but for what cannot have changed; nothing is locked
+// or written.
 package reading
 
 import (

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Row is a part of a value that changes, for tables: the smallest one that does, or a whole part that
-// comes or goes.
+// Row is a part of a value that changes, for tables: the smallest one that does, or a whole part
+// that comes or goes.
 type Row struct {
 	Path          string
 	Action        Action
@@ -72,28 +72,11 @@ func (c *rowCollector) add(n node, path string) {
 	case action == NoOp:
 		c.unchanged++
 	case n.before.hidden() || n.after.hidden():
-		row := Row{Path: path, Action: action, Replace: c.forcesReplacement(n.path, true)}
-		if n.before != nil {
-			row.Before = hiddenText(n.before, n.after)
-		}
-		if n.after != nil {
-			row.After = hiddenText(n.before, n.after)
-		}
-		c.rows = append(c.rows, row)
+		c.addHidden(n, path, action)
 	case action == Update && n.before.Kind == Object && n.after.Kind == Object:
 		c.parts(n, path, n.before, n.after)
 	case action == Update && n.before.Kind == List && n.after.Kind == List:
-		for _, p := range align(keys(n.before.Elements), keys(n.after.Elements), true) {
-			child := n.child(max(p.after, p.before))
-			child.element = true
-			if p.before >= 0 {
-				child.before = n.before.Elements[p.before]
-			}
-			if p.after >= 0 {
-				child.after = n.after.Elements[p.after]
-			}
-			c.add(child, path+"["+strconv.Itoa(max(p.after, p.before))+"]")
-		}
+		c.elements(n, path)
 	default:
 		row := Row{Path: path, Action: action, Replace: c.forcesReplacement(n.path, true)}
 		var cutBefore, cutAfter bool
@@ -101,6 +84,33 @@ func (c *rowCollector) add(n node, path string) {
 		row.After, cutAfter = shortened(n.after, c.letters, KnownAfterApply)
 		row.Cut = cutBefore || cutAfter
 		c.rows = append(c.rows, row)
+	}
+}
+
+// addHidden adds a part of which no value may be shown.
+func (c *rowCollector) addHidden(n node, path string, action Action) {
+	row := Row{Path: path, Action: action, Replace: c.forcesReplacement(n.path, true)}
+	if n.before != nil {
+		row.Before = hiddenText(n.before, n.after)
+	}
+	if n.after != nil {
+		row.After = hiddenText(n.before, n.after)
+	}
+	c.rows = append(c.rows, row)
+}
+
+// elements adds those of two lists that differ.
+func (c *rowCollector) elements(n node, path string) {
+	for _, p := range align(keys(n.before.Elements), keys(n.after.Elements), true) {
+		child := n.child(max(p.after, p.before))
+		child.element = true
+		if p.before >= 0 {
+			child.before = n.before.Elements[p.before]
+		}
+		if p.after >= 0 {
+			child.after = n.after.Elements[p.after]
+		}
+		c.add(child, path+"["+strconv.Itoa(max(p.after, p.before))+"]")
 	}
 }
 
