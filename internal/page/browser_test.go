@@ -361,6 +361,15 @@ func TestBrowser(t *testing.T) {
 	}()
 	b.sees("component.first")
 	b.sees("running)")
+	b.do("the picture of the progress is there", until(`(() => {
+		const drawn = document.querySelector("#live .picture img"); // anew for each state, as browsers keep pictures by their addresses
+		return drawn.src.includes("at=1-1-") && drawn.naturalWidth > 200;
+	})()`))
+	svg := value[string](b, "fetch(document.querySelector('#live .picture img').src).then((answer) => answer.text())",
+		chromedp.EvalAwaitPromise)
+	if !strings.Contains(svg, `class="node done"`) {
+		t.Errorf("the picture shows no component that is done:\n%s", svg)
+	}
 	b.picture("progress", "dark")
 	write(t, dir, map[string]string{"slow/gate": ""})
 	testenv.Receive(t, "the apply ends", applied)

@@ -21,8 +21,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/overview"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/page/model"
 	"github.com/cairnstacks/cairn/internal/page/reading"
+	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/show/stackpicture"
 )
 
@@ -273,9 +275,18 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "There is no picture.", http.StatusNotFound)
 		return
 	}
+	var looks func(graph.Component) picture.Class // nil for those of plans
+	if r.URL.Query().Get("of") == "progress" {
+		progress, err := s.opts.Repository.Progress(r.Context(), u, model.Unit{})
+		if err != nil {
+			http.Error(w, "There is no picture.", http.StatusNotFound)
+			return
+		}
+		looks = progress.Looks
+	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox")
 	w.Header().Set("Content-Type", "image/svg+xml")
-	_, _ = w.Write([]byte(stackpicture.Of(g, nil).SVG())) //nolint:errcheck // nobody waits for it any more
+	_, _ = w.Write([]byte(stackpicture.Of(g, looks).SVG())) //nolint:errcheck // nobody waits for it any more
 }
 
 func (s *Server) objects(r *http.Request) (view, error) {

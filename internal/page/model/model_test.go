@@ -11,7 +11,9 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/page/model"
+	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -95,6 +97,30 @@ func BenchmarkPlan(b *testing.B) {
 	for b.Loop() {
 		if page := model.NewPlan(plan, model.Query{}); page.Total != 10_000 {
 			b.Fatal(page.Total)
+		}
+	}
+}
+
+// A component is done when all of its instances are, and nothing is said of one that the operation
+// has nothing to do with.
+func TestLooksOfProgress(t *testing.T) {
+	component := func(name string) stackaddrs.AbsComponent {
+		addr, err := stackaddrs.ParseAbsComponent("component." + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return addr
+	}
+	p := model.Progress{Components: []model.WorkedOn{
+		{Of: component("done"), Class: "good"},
+		{Of: component("half"), Class: "good"},
+		{Of: component("half"), Class: "busy"},
+		{Of: component("half"), Class: "good"},
+		{Of: component("gone"), Class: "quiet"},
+	}}
+	for name, want := range map[string]picture.Class{"done": picture.Done, "half": picture.Working, "gone": picture.Done, "other": ""} {
+		if got := p.Looks(graph.Component{Addr: component(name)}); got != want {
+			t.Errorf("%s looks like %q, want %q", name, got, want)
 		}
 	}
 }

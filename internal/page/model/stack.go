@@ -10,8 +10,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/blame"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
+	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/show/stackpicture"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Stack is the page of a deployment of a stack.
@@ -197,6 +199,7 @@ func NewChange(unit Unit, serial Serial, differences []Difference, q Query) Chan
 // Progress is the page of what goes on in a deployment.
 type Progress struct {
 	Unit       Unit
+	Pictured   bool // there are few enough components for a picture
 	Holders    []Holder
 	Serial     *Serial // of the operation that goes on, or was the last one
 	Unfinished bool
@@ -214,10 +217,29 @@ type Holder struct {
 
 // WorkedOn is a component that the operation has to do with.
 type WorkedOn struct {
+	Of                 stackaddrs.AbsComponent
 	Name, Stage, Class string
 	Objects            int      // that were changed so far
 	Touched            []string // that are about to be changed
 }
+
+// Looks returns the look of a component in the picture: that of the least advanced of its instances.
+func (p Progress) Looks(c graph.Component) picture.Class {
+	look := picture.Class("")
+	for _, w := range p.Components {
+		switch {
+		case w.Of != c.Addr:
+		case !w.Over():
+			return picture.Working
+		default:
+			look = picture.Done
+		}
+	}
+	return look
+}
+
+// Over reports whether nothing is left to do with the component.
+func (w WorkedOn) Over() bool { return w.Class == "good" || w.Class == "quiet" }
 
 // Summary is one sentence about the progress, for those who are told of changes.
 func (p Progress) Summary() string {

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/page/model"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -68,7 +69,7 @@ func (r *Repository) Version(ctx context.Context, u overview.Unit) (string, erro
 // Progress looks at what goes on in a deployment.
 func (r *Repository) Progress(ctx context.Context, u overview.Unit, shown model.Unit) (model.Progress, error) {
 	return in(r, u, func(stack *operation.Stack) (model.Progress, error) {
-		page := model.Progress{Unit: shown}
+		page := model.Progress{Unit: shown, Pictured: u.State.Components <= model.MostPictured}
 		opened, err := stack.States().Deployment(ctx)
 		if err != nil {
 			return page, err
@@ -131,6 +132,9 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 	of := func(name string) *model.WorkedOn {
 		if all[name] == nil {
 			all[name] = &model.WorkedOn{Name: model.Text(name), Stage: "changed", Class: "attention"}
+			if addr, err := stackaddrs.ParseAbsComponentInstance(name); err == nil {
+				all[name].Of = stackaddrs.ComponentOf(addr)
+			}
 		}
 		return all[name]
 	}
@@ -173,7 +177,7 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 		if w.Stage == "changed" && !page.Unfinished {
 			w.Stage, w.Class = "done", "good" // by an operation that has come to its end
 		}
-		if w.Class == "good" || w.Class == "quiet" {
+		if w.Over() {
 			page.Done++
 		}
 		if len(page.Components) == mostWorked {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package stackpicture draws the components of a stack: what each requires on its left, frames
-// around embedded stacks, and in the colours of plans what is planned for it.
+// around embedded stacks, and in colours its planned actions, or how far it has come.
 package stackpicture
 
 import (
@@ -32,6 +32,8 @@ var classes = []struct {
 	{picture.Several, "*"},
 	{picture.Deferred, "?"},
 	{picture.Failed, "!"},
+	{picture.Working, "…"},
+	{picture.Done, "✓"},
 }
 
 func symbolOf(class picture.Class) string {
