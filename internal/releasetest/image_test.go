@@ -181,5 +181,6 @@ func runReadOnly(t *testing.T, root string, env []string) {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	checkCommands(t, commands, run)
+	// The page is for browsers on the same machine, which a container is not.
+	checkCommands(t, slices.DeleteFunc(commands, func(command string) bool { return command == uiCommand }), run)
 }
