@@ -166,7 +166,7 @@ func screenTexts(screen vt10x.Terminal, command string, lines []string) string {
 func writeText(b *strings.Builder, row, column int, text, look string) {
 	fmt.Fprintf(b, `<text x="%.1f" y="%d" font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14"%s>`,
 		pictureBorder+letterWidth*float64(column), pictureBorder+14+row*lineHeight, look)
-	_ = xml.EscapeText(b, []byte(text)) //nolint:errcheck // a strings.Builder takes everything
+	_ = xml.EscapeText(b, []byte(text))
 	b.WriteString("</text>\n")
 }
 

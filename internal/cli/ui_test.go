@@ -67,12 +67,12 @@ func TestApprovalByPage(t *testing.T) {
 			go func() { // until ctx ends
 				streams := session.Streams{In: strings.NewReader(test.answer), Out: io.MultiWriter(printed, &terminal), Err: &terminal}
 				ended <- run(ctx, append([]string{"ui"}, test.args...), streams, session.Dependencies{})
-				_ = printed.Close() //nolint:errcheck // of a pipe
+				_ = printed.Close()
 			}()
 			lines := bufio.NewReader(out)
 			var address string
-			testenv.Within(t, "the address is printed", func() { address, _ = lines.ReadString('\n') }) //nolint:errcheck // seen below
-			go io.Copy(io.Discard, lines)                                                               //nolint:errcheck // until the command ends
+			testenv.Within(t, "the address is printed", func() { address, _ = lines.ReadString('\n') })
+			go io.Copy(io.Discard, lines) //nolint:errcheck // until the command ends
 			at, err := url.Parse(strings.TrimSpace(address))
 			if err != nil || at.Query().Get("token") == "" {
 				t.Fatalf("printed is %q: %v", address, err)
@@ -119,8 +119,17 @@ func approveByPage(t *testing.T, at *url.URL, want string) {
 		t.Fatal(err)
 	}
 	client := http.Client{Jar: jar, Timeout: 30 * time.Second}
-	read := func(answer *http.Response, err error) string {
+	do := func(method, target, form string) string {
 		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if method == http.MethodPost {
+			request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			request.Header.Set("Origin", "http://"+at.Host)
+		}
+		answer, err := client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,28 +140,21 @@ func approveByPage(t *testing.T, at *url.URL, want string) {
 		}
 		return string(body)
 	}
-	overview := read(client.Get(at.String())) //nolint:noctx // of a client with a limit
+	overview := do(http.MethodGet, at.String(), "")
 	link := regexp.MustCompile(`href="(/plan\?unit=[^"]*)"`).FindStringSubmatch(overview)
 	if link == nil {
 		t.Fatalf("no plan waits in\n%s", overview)
 	}
 	origin := "http://" + at.Host
-	plan := read(client.Get(origin + html.UnescapeString(link[1]))) //nolint:noctx // see above
+	plan := do(http.MethodGet, origin+html.UnescapeString(link[1]), "")
 	form := url.Values{}
 	for _, field := range regexp.MustCompile(`<input type="hidden" name="(form|unit|plan)" value="([^"]*)">`).FindAllStringSubmatch(plan, -1) {
 		form.Set(field[1], html.UnescapeString(field[2]))
 	}
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, origin+"/approve", strings.NewReader(form.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	request.Header.Set("Origin", origin)
-	body := read(client.Do(request))
+	body := do(http.MethodPost, origin+"/approve", form.Encode())
 	testenv.Within(t, "the page says what has become of the plan", func() {
 		for !strings.Contains(body, want) && t.Context().Err() == nil {
-			time.Sleep(20 * time.Millisecond)
-			body = read(client.Get(origin + "/progress?unit=" + url.QueryEscape(form.Get("unit")))) //nolint:noctx // see above
+			body = do(http.MethodGet, origin+"/progress?unit="+url.QueryEscape(form.Get("unit")), "")
 		}
 	})
 }
