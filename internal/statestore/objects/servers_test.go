@@ -53,8 +53,8 @@ func TestFaults(t *testing.T) {
 			proxy.SetFaults(objecttest.Faults{
 				MaxDelay: 5 * time.Millisecond, Repeat: 0.1, Reorder: 0.05, CutBefore: 0.04, CutAfter: 0.04, Unavailable: 0.04,
 			})
-			testContention(t, location, 4, 3)
-			testDisjoint(t, newStack(t, proxy.Access().Location), 3, 3)
+			testContention(t, location, 3, 2)
+			testDisjoint(t, newStack(t, proxy.Access().Location), 2, 3)
 			proxy.SetFaults(objecttest.Faults{})
 			t.Logf("%+v", proxy.Counts())
 		})

@@ -30,7 +30,7 @@ const (
 	// interleavingsVariable says how many operations are tried in place of the usual number.
 	interleavingsVariable = "CAIRN_INTERLEAVINGS"
 
-	usualInterleavings = 200 // for which slow stores have time, too
+	usualInterleavings = 80 // for which slow stores have time, too
 	roundOperations    = 40
 	roundStores        = 4
 	placeRounds        = 5 // in one place: with the number of serials, a check of all takes longer
