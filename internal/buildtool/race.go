@@ -38,6 +38,7 @@ var raced = []string{
 	"internal/lsp/...",
 	"internal/operation/deployment",
 	"internal/order/...",
+	"internal/page",
 	"internal/process",
 	"internal/providers/...",
 	"internal/rpcapi",
@@ -47,6 +48,7 @@ var raced = []string{
 	"internal/show",
 	"internal/states/...",
 	"internal/statestore/...",
+	"internal/telemetry",
 }
 
 // unraced are those of them in which nothing starts a goroutine, or only as packages that stay do:

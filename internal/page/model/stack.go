@@ -223,7 +223,8 @@ type WorkedOn struct {
 	Touched            []string // that are about to be changed
 }
 
-// Looks returns the look of a component in the picture: that of the least advanced of its instances.
+// Looks returns the look of a component in the picture: that of the least advanced of its
+// instances.
 func (p Progress) Looks(c graph.Component) picture.Class {
 	look := picture.Class("")
 	for _, w := range p.Components {
