@@ -53,7 +53,7 @@ func tracedHooks(ctx context.Context, phase string, watch hooks.Hooks) hooks.Hoo
 	if telemetry.From(ctx) == nil {
 		return watch
 	}
-	watch.ComponentWork = traceWork(watch.ComponentWork)
+	watch.ComponentWork = hooks.WorkFunc(traceWork).Within(watch.ComponentWork)
 	planned, applied, status := watch.ComponentPlanned, watch.ComponentApplied, watch.ComponentStatus
 	watch.ComponentPlanned = func(plan *stackplan.Component) {
 		if phase == planName {
@@ -85,33 +85,10 @@ func tracedHooks(ctx context.Context, phase string, watch hooks.Hooks) hooks.Hoo
 	return watch
 }
 
-// workHook is the type of [hooks.Hooks.ComponentWork].
-type workHook = func(context.Context, stackaddrs.AbsComponentInstance, hooks.WorkKind) (context.Context, hooks.Work)
-
-// traceWork returns a hook that makes a span of each piece of work, within another hook; nil for
-// none.
-func traceWork(outer workHook) workHook {
-	return func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind) (context.Context, hooks.Work) {
-		var other hooks.Work
-		if outer != nil {
-			ctx, other = outer(ctx, component, kind)
-		}
-		ctx, span := telemetry.Component(ctx, component.String(), string(kind))
-		return ctx, hooks.Work{
-			Began: func() {
-				span.Begun()
-				if other.Began != nil {
-					other.Began()
-				}
-			},
-			Ended: func(diags hcl.Diagnostics) {
-				endSpan(span, diags)
-				if other.Ended != nil {
-					other.Ended(diags)
-				}
-			},
-		}
-	}
+// traceWork makes a span of a piece of work, see [hooks.Hooks].
+func traceWork(ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind) (context.Context, hooks.Work) {
+	ctx, span := telemetry.Component(ctx, component.String(), string(kind))
+	return ctx, hooks.Work{Began: span.Begun, Ended: func(diags hcl.Diagnostics) { endSpan(span, diags) }}
 }
 
 func countResources(ctx context.Context, phase string, counts stackplan.Counts) {

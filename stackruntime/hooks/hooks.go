@@ -56,12 +56,49 @@ type Work struct {
 	Ended func(hcl.Diagnostics)
 }
 
+// WorkFunc is the type of [Hooks.ComponentWork].
+type WorkFunc func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind WorkKind) (context.Context, Work)
+
+// Within returns a function that has outer follow the work, too, and gets the context of that. Outer
+// may be nil.
+func (f WorkFunc) Within(outer WorkFunc) WorkFunc {
+	if outer == nil {
+		return f
+	}
+	return func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind WorkKind) (context.Context, Work) {
+		ctx, around := outer(ctx, component, kind)
+		ctx, inner := f(ctx, component, kind)
+		return ctx, Work{
+			Began: func() {
+				around.began()
+				inner.began()
+			},
+			Ended: func(diags hcl.Diagnostics) {
+				inner.ended(diags)
+				around.ended(diags)
+			},
+		}
+	}
+}
+
+func (w Work) began() {
+	if w.Began != nil {
+		w.Began()
+	}
+}
+
+func (w Work) ended(diags hcl.Diagnostics) {
+	if w.Ended != nil {
+		w.Ended(diags)
+	}
+}
+
 // Hooks are functions to call while an operation runs. Each may be nil. Calls
 // for one component instance do not overlap; calls for different ones may.
 type Hooks struct {
 	// ComponentWork is called with each piece of work on an instance before the engine gets it, and
 	// returns the context for that. It may be nil where nothing of the work is of interest.
-	ComponentWork func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind WorkKind) (context.Context, Work)
+	ComponentWork WorkFunc
 
 	// ComponentExpanded reports the instances of a component, sorted by key.
 	ComponentExpanded func(component stackaddrs.AbsComponent, instances []stackaddrs.AbsComponentInstance)

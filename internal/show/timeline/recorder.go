@@ -26,33 +26,22 @@ type Recorder struct {
 
 // Watch returns hooks that note the work besides.
 func (r *Recorder) Watch(watch hooks.Hooks) hooks.Hooks {
-	follow := watch.ComponentWork
-	watch.ComponentWork = func(
-		ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind,
-	) (context.Context, hooks.Work) {
-		var other hooks.Work
-		if follow != nil {
-			ctx, other = follow(ctx, component, kind)
-		}
-		var began time.Time
-		return ctx, hooks.Work{
-			Began: func() {
-				began = time.Now()
-				if other.Began != nil {
-					other.Began()
-				}
-			},
-			Ended: func(diags hcl.Diagnostics) {
-				if !began.IsZero() {
-					r.add(Work{component.String(), string(kind), began, time.Since(began).Seconds(), diags.HasErrors()})
-				}
-				if other.Ended != nil {
-					other.Ended(diags)
-				}
-			},
-		}
-	}
+	watch.ComponentWork = hooks.WorkFunc(r.follow).Within(watch.ComponentWork)
 	return watch
+}
+
+func (r *Recorder) follow(
+	ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind,
+) (context.Context, hooks.Work) {
+	var began time.Time
+	return ctx, hooks.Work{
+		Began: func() { began = time.Now() },
+		Ended: func(diags hcl.Diagnostics) {
+			if !began.IsZero() {
+				r.add(Work{component.String(), string(kind), began, time.Since(began).Seconds(), diags.HasErrors()})
+			}
+		},
+	}
 }
 
 // Reset drops all that was noted.

@@ -27,7 +27,7 @@ type Options struct {
 	StopNow <-chan struct{} // closed when running work is to end now; may be nil
 
 	// Watch is [hooks.Hooks.ComponentWork].
-	Watch func(context.Context, stackaddrs.AbsComponentInstance, hooks.WorkKind) (context.Context, hooks.Work)
+	Watch hooks.WorkFunc
 }
 
 // Operation has the options and the waiting work of one operation. Which pieces of work begin when
