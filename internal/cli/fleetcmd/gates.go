@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/show/timeline"
+	"github.com/cairnstacks/cairn/internal/views/markdown"
 )
 
 // gateOptions choose the units that go through the gates, and how they do.
@@ -37,10 +38,13 @@ type gateOptions struct {
 	acceptRecovery bool
 	maxRounds      cmdline.Count
 	report         cmdline.File
+	markdown       stackcmd.MarkdownFlags
+	inMarkdown     markdown.Options // that these ask for
 	concise        bool
 	detailed       bool   // exit with 2 if there are changes
 	out            string // directory of the set of plans that is saved
 	set            string // that of the one that is applied
+	sameTree       bool   // only where git has the files that it was made from
 }
 
 func runPlanCommand() *session.Command {
@@ -91,6 +95,10 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
+				if mode == rollout.ApplyAll {
+					f.BoolVar(&o.sameTree, "same-tree", false,
+						"of DIR: only where the commit that is checked out has all files as the one that was planned, as after a merge")
+				}
 				o.maxRounds = operation.DefaultRounds
 				f.Var(&o.maxRounds, "max-rounds",
 					fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
@@ -104,6 +112,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed or -gone: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, JUnit if its name ends in .xml, or Markdown if in .md")
+			o.markdown.Add(f)
 			session.EngineFlags(f)
 			session.JSONFlag(f, "with -dry-run: write a JSON document")
 		},
@@ -114,7 +123,11 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			if len(args) > 0 {
 				o.set = args[0]
 			}
-			if err := o.check(s); err != nil {
+			err := o.check(s)
+			if err == nil {
+				o.inMarkdown, err = o.markdown.Options("cairn run " + string(mode))
+			}
+			if err != nil {
 				return 0, err
 			}
 			if o.tree.gone {
@@ -154,6 +167,8 @@ func (o *gateOptions) checkOthers(s *session.Session) error {
 	case o.set != "" && (o.ask || o.dryRun || o.tree.selects()):
 		return failure.Error("Conflicting options",
 			"A saved set decides which plans are applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
+	case o.sameTree && o.set == "":
+		return failure.Error("Missing argument", "The option -same-tree is about a saved set. Name its directory.")
 	case o.out != "" && o.dryRun:
 		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
 	case o.dryRun && o.detailed:

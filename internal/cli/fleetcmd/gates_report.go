@@ -6,7 +6,10 @@ package fleetcmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
@@ -38,17 +41,17 @@ func (p *planSummaries) add(unit int, summary markdown.Unit, parts []show.Part) 
 // gateReport is a report of a run, which can be Markdown.
 type gateReport struct {
 	show.Summary
-	title string
-	units []markdown.Unit
+	options markdown.Options
+	units   []markdown.Unit
 }
 
 // Markdown returns the report for pull requests.
-func (r gateReport) Markdown() ([]byte, error) { return markdown.Write(r.title, r.units), nil }
+func (r gateReport) Markdown() ([]byte, error) { return markdown.Write(r.options, r.units), nil }
 
 // report returns the outcomes of units, with their planned changes if the options ask for them.
 // Tasks have none.
 func (g *gates) report(ends []rollout.End) gateReport {
-	report := gateReport{Summary: g.reportOf(ends), title: "cairn run " + string(g.mode)}
+	report := gateReport{Summary: g.reportOf(ends), options: g.options.inMarkdown}
 	for _, end := range ends {
 		u := &g.work.Units[end.Unit]
 		if u.Task != nil && end.State != rollout.Failed {
@@ -60,11 +63,20 @@ func (g *gates) report(ends []rollout.End) gateReport {
 		}
 		summary.State = string(end.State)
 		if failed, ok := errors.AsType[*driver.Failure](end.Err); ok && failed.First() != nil {
-			summary.State += ": " + failed.First().Summary
+			summary.Problem = markdownProblem(failed.First())
 		}
 		report.units = append(report.units, summary)
 	}
 	return report
+}
+
+// markdownProblem shows an error. Its place is in the directory of its unit.
+func markdownProblem(diag *hcl.Diagnostic) *markdown.Problem {
+	shown := &markdown.Problem{Summary: diag.Summary, Detail: diag.Detail}
+	if diag.Subject != nil {
+		shown.Place = fmt.Sprintf("%s:%d", diag.Subject.Filename, diag.Subject.Start.Line)
+	}
+	return shown
 }
 
 // reportOf returns the ends of units as results of nodes: each unit is one.

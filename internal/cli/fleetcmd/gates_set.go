@@ -28,6 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
@@ -56,6 +57,11 @@ func openSet(ctx context.Context, s *session.Session, request *fleet.Request, o 
 	if err := planset.Protect(o.set); err != nil {
 		return nil, err
 	}
+	if o.sameTree {
+		if err := checkTree(ctx, set, request.Root); err != nil {
+			return nil, err
+		}
+	}
 	hash, err := workspaceHash(request.Root)
 	if err != nil {
 		return nil, err
@@ -70,6 +76,45 @@ func openSet(ctx context.Context, s *session.Session, request *fleet.Request, o 
 	}
 	o.autoApprove = true
 	return planset.NewApplying(set, progress), nil
+}
+
+// checkTree finds out whether the commit that is checked out has the files that a set was made
+// from, all of them: also those that no plan depends on, such as scripts of tasks.
+func checkTree(ctx context.Context, set *planset.Set, root string) error {
+	if set.Tree == "" {
+		return failure.Error("Plans of no commit", "The plans in %s were made with files that are in no commit, "+
+			"so that they cannot be compared with what is checked out. Nothing was done. Commit them, and plan again.", set.Dir)
+	}
+	repository, err := gitdiff.Open(ctx, root)
+	if err != nil {
+		return changeProblem(err)
+	}
+	now, err := repository.Checkout(ctx)
+	switch {
+	case errors.Is(err, gitdiff.ErrEdited):
+		return failure.Error("Files not committed", "Files were edited since the commit that is checked out, "+
+			"so that they are not those of the plans in %s. Nothing was done. Check it out again.", set.Dir)
+	case err != nil:
+		return changeProblem(err)
+	case now.Tree != set.Tree:
+		return failure.Error("Plans of other files", "The plans in %s were made from the files of commit %.12s, "+
+			"and those of commit %.12s, which is checked out, are others. "+
+			"Something else was merged since, or there was another push. Nothing was done. Plan again.", set.Dir, set.Commit, now.Commit)
+	}
+	return nil
+}
+
+// checkedOut is the commit that a set is made from; empty where that cannot be said.
+func (g *gates) checkedOut(ctx context.Context) gitdiff.Checkout {
+	repository, err := gitdiff.Open(ctx, g.Root)
+	if err != nil {
+		return gitdiff.Checkout{} // sets need no git
+	}
+	at, err := repository.Checkout(ctx)
+	if err != nil {
+		return gitdiff.Checkout{}
+	}
+	return at
 }
 
 // workspaceHash identifies the contents of the file that declares the stacks.
@@ -98,6 +143,8 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 			return err
 		}
 		set.CairnVersion, set.Created = session.Version(), time.Now().UTC()
+		at := g.checkedOut(ctx)
+		set.Commit, set.Tree = at.Commit, at.Tree
 		g.saving = &savingSet{Set: set, units: map[int]planset.Unit{}, clear: map[int]string{}}
 		if drivers.PlanFile, err = planFileIn(set); err != nil {
 			return err

@@ -21,6 +21,7 @@ import (
 func ShowCommand() *session.Command {
 	var concise, asTimeline bool
 	var format, out string
+	var inMarkdown MarkdownFlags
 	return &session.Command{
 		Name:    "show",
 		Args:    "[PLAN…] [COMPONENT]",
@@ -53,6 +54,7 @@ part of them.`,
 			out = ""
 			f.StringVar(&out, "out", "", "with -format=terraform-plan, write the documents of all components into `DIR`, which is new or empty")
 			f.BoolVar(&asTimeline, "timeline", false, "draw a report of a run as SVG")
+			inMarkdown.Add(f)
 			session.StateFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
@@ -65,7 +67,7 @@ part of them.`,
 			}
 			switch {
 			case format == formatMarkdown:
-				return cmdline.ExitOK, showMarkdown(ctx, s, args)
+				return cmdline.ExitOK, showMarkdown(ctx, s, args, inMarkdown)
 			case format == formatTerraform && out != "":
 				return cmdline.ExitOK, writeTerraform(ctx, s, args, out)
 			case format == formatTerraform:
@@ -114,7 +116,11 @@ func checkFormat(format, out string, args []string, json bool) error {
 
 // showMarkdown writes one document about some plans, each by the name of its stack, or of its file
 // without one.
-func showMarkdown(ctx context.Context, s *session.Session, paths []string) error {
+func showMarkdown(ctx context.Context, s *session.Session, paths []string, flags MarkdownFlags) error {
+	options, err := flags.Options("Plan")
+	if err != nil {
+		return err
+	}
 	var units []markdown.Unit
 	for _, path := range paths {
 		plans, _, err := readPlans(ctx, s, path)
@@ -125,7 +131,7 @@ func showMarkdown(ctx context.Context, s *session.Session, paths []string) error
 			units = append(units, markdown.Summarize(plan.name, plan.Plan))
 		}
 	}
-	_, err := s.Streams.Out.Write(markdown.Write("Plan", units))
+	_, err = s.Streams.Out.Write(markdown.Write(options, units))
 	return err
 }
 

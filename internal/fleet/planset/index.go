@@ -45,6 +45,8 @@ type Index struct {
 	Created       time.Time `json:"created"`
 	Workspace     string    `json:"workspace_sha256"` // of the file that lists the units
 	Key           string    `json:"key"`              // of the hashes of values
+	Commit        string    `json:"commit,omitempty"` // that was checked out, if it was as git has it
+	Tree          string    `json:"tree,omitempty"`   // of that commit
 	Units         []Unit    `json:"units"`            // in the order in which they were planned
 }
 

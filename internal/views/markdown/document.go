@@ -10,14 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// room is the remainder of [MaxLength].
+// room is the remainder of the greatest length of a text.
 type room struct {
 	left int
 	full bool
 }
 
 // roomBeside returns the room that is left by texts which are there in any case.
-func roomBeside(texts ...string) room { return room{left: MaxLength - length(texts...)} }
+func roomBeside(limit int, texts ...string) room { return room{left: limit - length(texts...)} }
 
 // take takes room for texts as a whole, or none from here on.
 func (r *room) take(texts ...string) bool {
@@ -46,7 +46,9 @@ type document struct {
 	b    strings.Builder
 }
 
-func newDocument(note string) *document { return &document{note: note, room: roomBeside(note)} }
+func newDocument(note string) *document {
+	return &document{note: note, room: roomBeside(MaxLength, note)}
+}
 
 // add adds a text, as a line of a table, as a whole, or nothing from here on.
 func (d *document) add(text string) {
@@ -63,12 +65,12 @@ func (d *document) end() string {
 	return d.b.String()
 }
 
-// code shows a name as it is, whatever signs are in it (rule M2).
-func code(name string) string { return "<code>" + text(name) + "</code>" }
+// Code shows a text as it is, whatever signs are in it (rule M2).
+func Code(name string) string { return "<code>" + Text(name) + "</code>" }
 
-// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody
+// Text writes all signs as entities that mean something in Markdown or HTML, and those that nobody
 // sees by their numbers. An underscore between letters or digits means nothing.
-func text(s string) string {
+func Text(s string) string {
 	var b strings.Builder
 	runes := []rune(s)
 	inWord := func(i int) bool {

@@ -45,11 +45,11 @@ func Drift(units []DriftUnit) string {
 		d.add("| unit | component | object | change | attributes |\n| --- | --- | --- | --- | --- |\n")
 		for _, unit := range units {
 			for _, object := range unit.Objects {
-				d.add(fmt.Sprintf("| %s | %s | %s | %s | %s |\n", text(unit.Name), text(object.Component), text(object.Address), text(object.Change),
-					text(strings.Join(object.Attributes, ", "))))
+				d.add(fmt.Sprintf("| %s | %s | %s | %s | %s |\n", Text(unit.Name), Text(object.Component), Text(object.Address), Text(object.Change),
+					Text(strings.Join(object.Attributes, ", "))))
 			}
 			if unit.Drifted && len(unit.Objects) == 0 {
-				d.add(fmt.Sprintf("| %s | | | | |\n", text(unit.Name)))
+				d.add(fmt.Sprintf("| %s | | | | |\n", Text(unit.Name)))
 			}
 		}
 		d.add("\n")
@@ -59,7 +59,7 @@ func Drift(units []DriftUnit) string {
 	}
 	d.add("| unit | result | |\n| --- | --- | --- |\n")
 	for _, unit := range units {
-		d.add(fmt.Sprintf("| %s | %s | %s |\n", text(unit.Name), text(unit.State), text(strings.Join(strings.Fields(unit.Detail), " "))))
+		d.add(fmt.Sprintf("| %s | %s | %s |\n", Text(unit.Name), Text(unit.State), Text(strings.Join(strings.Fields(unit.Detail), " "))))
 	}
 	return d.end()
 }

@@ -15,18 +15,21 @@ import (
 
 // Rules of documents about plans:
 //
-//   - M1. There are no values in them, only addresses, actions and numbers: nothing in them is
-//     secret.
-//   - M2. No name ends the place that it is in or means anything: names are code, with all signs
-//     that matter written as entities.
+//   - M1. There are no values in them, only addresses, actions and numbers, and the messages of
+//     checks and errors, which show nothing that is sensitive: nothing in them is secret.
+//   - M2. No text of others ends the place that it is in or means anything: it is code, with all
+//     signs that matter written as entities. Outside of code, sites find names of people and of
+//     issues behind entities, too.
 //   - M3. Lines that do not fit are left out, which a note says: at first, from the end, those that
-//     take nothing away, and then the rest.
+//     take nothing away, and then the rest. No element is left open.
 
 // Unit is a stack or a root module.
 type Unit struct {
-	Name  string
-	State string // how it ended, in words; "" for one that was only planned
-	Parts []Part // sorted by name
+	Name    string
+	State   string   // how it ended, in words of ours; "" for one that was only planned
+	Problem *Problem // the first error of one that failed, nil if none is known
+	Parts   []Part   // sorted by name
+	Checks  Checks
 }
 
 // Part is a component instance, or all of a unit of which no more is known.
@@ -66,6 +69,7 @@ const (
 func Summarize(name string, plan *stackplan.Plan) Unit {
 	unit := Unit{Name: name}
 	for _, component := range plan.Components {
+		unit.Checks.add(component)
 		part := Part{}
 		if component.Source != "" { // a root module is none
 			part.Name = component.Addr.String()
@@ -155,19 +159,12 @@ func (u Unit) takesAway() bool {
 }
 
 // Write returns the document: a table of all units, those first that replace or destroy something,
-// and folded details below.
-func Write(title string, units []Unit) []byte {
+// then those that failed; errors and checks that fail; and folded details.
+func Write(options Options, units []Unit) []byte {
 	units = slices.Clone(units)
-	slices.SortStableFunc(units, func(a, b Unit) int {
-		switch {
-		case a.takesAway() == b.takesAway():
-			return 0
-		case a.takesAway():
-			return -1
-		}
-		return 1
-	})
-	head := "## " + text(title) + "\n\n" + totals(units) + "\n\n" +
+	slices.SortStableFunc(units, func(a, b Unit) int { return a.rank() - b.rank() })
+	note := options.note()
+	head := "## " + title(options.Title) + "\n\n" + totals(units) + "\n" + options.origin() + "\n" +
 		"| stack | component | add | change | destroy | replace | deferred | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
 	var table []row
 	var folds []*fold
@@ -177,15 +174,22 @@ func Write(title string, units []Unit) []byte {
 	}
 
 	// Rule M3.
-	left := roomBeside(head, planNote)
+	left := roomBeside(cmp.Or(options.Limit, MaxLength), head, note)
+	results := ""
 	for _, away := range []bool{true, false} {
 		for i := range table {
 			if table[i].away == away {
 				table[i].kept = left.take(table[i].text)
 			}
 		}
+		if away {
+			results = errorsOf(units, &left) + checksOf(units, &left)
+		}
 		for _, fold := range folds {
 			fold.keep(away, &left)
+		}
+		if away {
+			results += attachments(options.Attached, &left)
 		}
 	}
 
@@ -196,13 +200,25 @@ func Write(title string, units []Unit) []byte {
 			b.WriteString(row.text)
 		}
 	}
+	b.WriteString(results)
 	for _, fold := range folds {
 		fold.write(&b)
 	}
 	if left.full {
-		b.WriteString(planNote)
+		b.WriteString(note)
 	}
 	return []byte(b.String())
+}
+
+// rank is the place of a unit among others: the lower, the more it matters to a reader.
+func (u Unit) rank() int {
+	switch {
+	case u.takesAway():
+		return 0
+	case u.Problem != nil:
+		return 1
+	}
+	return 2
 }
 
 func totals(units []Unit) string {
@@ -224,26 +240,32 @@ func totals(units []Unit) string {
 // row is a line of the table.
 type row struct {
 	text string
-	away bool // its part replaces or destroys something
+	away bool // its part replaces or destroys something, or it has failed
 	kept bool
 }
 
 func rows(unit Unit) []row {
 	if len(unit.Parts) == 0 {
-		return []row{{text: fmt.Sprintf("| %s | | | | | | | %s |\n", code(unit.Name), text(cmp.Or(unit.State, "no changes")))}}
+		return []row{{
+			away: unit.Problem != nil,
+			text: fmt.Sprintf("| %s | | | | | | | %s |\n", Code(unit.Name), cmp.Or(unit.end(), "no changes")),
+		}}
 	}
 	var rows []row
 	for i, part := range unit.Parts {
-		name, state := "", text(unit.State)
+		name, state := "", unit.end()
 		if part.Name != "" {
-			name = code(part.Name)
+			name = Code(part.Name)
 		}
 		if i > 0 {
 			state = ""
 		}
 		c := part.Counts
-		rows = append(rows, row{away: c.Replace+c.Destroy > 0, text: fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-			code(unit.Name), name, number(c.Add), number(c.Change), number(c.Destroy), number(c.Replace), number(c.Deferred), state)})
+		rows = append(rows, row{
+			away: c.Replace+c.Destroy > 0 || unit.Problem != nil,
+			text: fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+				Code(unit.Name), name, number(c.Add), number(c.Change), marked(c.Destroy), marked(c.Replace), number(c.Deferred), state),
+		})
 	}
 	return rows
 }
@@ -256,8 +278,21 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-const planNote = "\n\n*Cut: there is more than fits, and replacements and destructions are kept first. " +
-	"See the whole plan where it was made.*\n"
+// marked stands out: it is the number of objects that are taken away.
+func marked(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("**%d**", n)
+}
+
+// end says how a unit ended.
+func (u Unit) end() string {
+	if u.Problem == nil {
+		return Text(u.State)
+	}
+	return Text(u.State) + ": " + Code(u.Problem.Summary)
+}
 
 // fold is the folded list of changes of a unit.
 type fold struct {
@@ -275,14 +310,14 @@ type foldedPart struct {
 
 const foldEnd = "\n</details>\n"
 
-func (f *fold) start() string { return "\n<details><summary>" + code(f.name) + "</summary>\n\n" }
+func (f *fold) start() string { return "\n<details><summary>" + Code(f.name) + "</summary>\n\n" }
 
 func newFold(unit Unit) *fold {
 	f := &fold{name: unit.Name}
 	for _, part := range unit.Parts {
 		folded := foldedPart{}
 		if part.Name != "" {
-			folded.head = code(part.Name) + "\n\n"
+			folded.head = Code(part.Name) + "\n\n"
 		}
 		for _, change := range part.Changes {
 			action := change.Action
@@ -290,7 +325,7 @@ func newFold(unit Unit) *fold {
 				action = "**" + action + "**"
 				folded.away++
 			}
-			folded.lines = append(folded.lines, "- "+action+" "+code(change.Address)+"\n")
+			folded.lines = append(folded.lines, "- "+action+" "+Code(change.Address)+"\n")
 		}
 		f.parts = append(f.parts, folded)
 	}

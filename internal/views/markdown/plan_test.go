@@ -24,7 +24,7 @@ func unit(name string, changes ...Change) Unit {
 }
 
 func TestWrite(t *testing.T) {
-	got := string(Write("cairn run plan", []Unit{
+	got := string(Write(Options{Title: "cairn run plan"}, []Unit{
 		unit("a", Change{"create", "x.a", creates}),
 		{Name: "quiet"},
 		unit("b", Change{"replace", `x.b["k|` + "`" + `</code><script>\n"]`, replaces}),
@@ -35,7 +35,7 @@ func TestWrite(t *testing.T) {
 
 | stack | component | add | change | destroy | replace | deferred | |
 |---|---|---:|---:|---:|---:|---:|---|
-| <code>b</code> | <code>component.c</code> |  |  |  | 1 |  | planned |
+| <code>b</code> | <code>component.c</code> |  |  |  | **1** |  | planned |
 | <code>a</code> | <code>component.c</code> | 1 |  |  |  |  | planned |
 | <code>quiet</code> | | | | | | | no changes |
 
@@ -70,8 +70,8 @@ func TestNames(t *testing.T) {
 		"a_b.__c_": "<code>a_b.&#95;&#95;c&#95;</code>",
 		`x["a&b"]`: `<code>x&#91;"a&#38;b"&#93;</code>`,
 	} {
-		if got := code(name); got != want {
-			t.Errorf("code(%q) = %q, want %q", name, got, want)
+		if got := Code(name); got != want {
+			t.Errorf("Code(%q) = %q, want %q", name, got, want)
 		}
 	}
 }
@@ -101,11 +101,11 @@ func TestCut(t *testing.T) {
 			return []Unit{unit("a", changes...)}
 		},
 	} {
-		got := string(Write("plan", units()))
+		got := string(Write(Options{Title: "plan"}, units()))
 		if n := utf8.RuneCountInString(got); n > MaxLength || n < MaxLength-1000 {
 			t.Errorf("%s: %d characters", name, n)
 		}
-		if !strings.HasSuffix(got, planNote) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+		if !strings.HasSuffix(got, (Options{}).note()) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
 			t.Errorf("%s: ends with %q", name, got[len(got)-200:])
 		}
 	}
@@ -125,10 +125,10 @@ func TestCutKeepsWhatTakesAway(t *testing.T) {
 		u.Parts = append(u.Parts, last)
 		units = append(units, u)
 	}
-	got := string(Write("plan", units))
+	got := string(Write(Options{Title: "plan"}, units))
 	for i := range 3 {
 		for _, want := range []string{
-			fmt.Sprintf("| <code>stack-%d</code> | <code>component.z</code> |  |  |  | 1 |  |  |\n", i),
+			fmt.Sprintf("| <code>stack-%d</code> | <code>component.z</code> |  |  |  | **1** |  |  |\n", i),
 			fmt.Sprintf("<code>component.z</code>\n\n- **replace** <code>x.gone%d</code>\n\n</details>\n", i),
 		} {
 			if !strings.Contains(got, want) {
@@ -136,7 +136,7 @@ func TestCutKeepsWhatTakesAway(t *testing.T) {
 			}
 		}
 	}
-	if n := utf8.RuneCountInString(got); n > MaxLength || !strings.HasSuffix(got, planNote) {
+	if n := utf8.RuneCountInString(got); n > MaxLength || !strings.HasSuffix(got, (Options{}).note()) {
 		t.Errorf("%d characters, ending in %q", n, got[len(got)-200:])
 	}
 }
