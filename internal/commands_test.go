@@ -20,6 +20,7 @@ var commandLines = map[string]string{
 	"internal/format/convert": "writes workspaces with instructions for work in a shell",
 	"internal/show":           "writes and reads the reports of one command, which name it",
 
+	"internal/forge/event.go":   "the comment by which people ask for an apply",
 	"internal/bundle/header.go": "the first line of a file that people find in their repositories, without a program beside it",
 }
 

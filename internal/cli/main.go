@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/cli/cicmd"
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/enginecmd"
 	"github.com/cairnstacks/cairn/internal/cli/fleetcmd"
@@ -138,7 +139,8 @@ func newProgram() *cmdline.Program[*session.Session] {
 				stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.QueryCommand(), stackcmd.GraphCommand(),
 				fleetcmd.ListCommand(), fleetcmd.StatusCommand(), fleetcmd.UICommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(),
 				stackcmd.FormatCommand(), enginecmd.Command(),
-				providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
+				providerscmd.Command(), identitycmd.Command(), cicmd.Command(),
+				servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
 				stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},
 		},
