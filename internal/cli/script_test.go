@@ -52,6 +52,7 @@ func testContext() context.Context { return context.Background() }
 //   - otlp: receives traces and metrics; see otlpCommand
 //   - postgres: runs a PostgreSQL server; see postgresCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
+//   - forge: serves pull and merge requests, and plays their jobs; see forgeCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; commands that the script
 //     runs can call the program await for that
 //   - truncate FILE BYTES: cuts a file
@@ -89,6 +90,7 @@ func TestScripts(t *testing.T) {
 			"otlp":     otlpCommand(t),
 			"objects":  objectsCommand(t),
 			"ci":       ciCommand(t),
+			"forge":    forgeCommand(t),
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,
@@ -103,6 +105,7 @@ func TestScripts(t *testing.T) {
 }
 
 func setUpScript(env *testscript.Env) error {
+	env.Values[forgeKey{}] = new(*forgeOf)
 	config := filepath.Join(env.WorkDir, ".cli.tfrc")
 	if err := os.WriteFile(config, nil, 0o600); err != nil {
 		return err
