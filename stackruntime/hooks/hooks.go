@@ -59,8 +59,8 @@ type Work struct {
 // WorkFunc is the type of [Hooks.ComponentWork].
 type WorkFunc func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind WorkKind) (context.Context, Work)
 
-// Within returns a function that has outer follow the work, too, and gets the context of that. Outer
-// may be nil.
+// Within returns a function that has outer follow the work, too, and gets the context of that.
+// Outer may be nil.
 func (f WorkFunc) Within(outer WorkFunc) WorkFunc {
 	if outer == nil {
 		return f

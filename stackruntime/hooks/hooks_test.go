@@ -29,10 +29,14 @@ func TestWithin(t *testing.T) {
 			}
 		}
 	}
-	nothing := hooks.WorkFunc(func(ctx context.Context, _ stackaddrs.AbsComponentInstance, _ hooks.WorkKind) (context.Context, hooks.Work) {
+	var nothing hooks.WorkFunc = func(
+		ctx context.Context, _ stackaddrs.AbsComponentInstance, _ hooks.WorkKind,
+	) (context.Context, hooks.Work) {
 		return ctx, hooks.Work{}
-	})
-	for _, inner := range []hooks.WorkFunc{follow("inner").Within(follow("outer")), nothing.Within(follow("alone")), follow("first").Within(nil)} {
+	}
+	for _, inner := range []hooks.WorkFunc{
+		follow("inner").Within(follow("outer")), nothing.Within(follow("alone")), follow("first").Within(nil),
+	} {
 		_, work := inner(t.Context(), stackaddrs.AbsComponentInstance{}, hooks.WorkPlan)
 		work.Began()
 		work.Ended(nil)
