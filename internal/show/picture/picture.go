@@ -154,7 +154,7 @@ text{fill:#e6edf3}
 }
 `
 
-// planStyle is for the classes of plans and of what goes on.
+// planStyle is for the classes of plans.
 const planStyle = `.node.create rect{fill:#dafbe1;stroke:#1a7f37}
 .node.update rect{fill:#fff8c5;stroke:#9a6700}
 .node.delete rect{fill:#ffebe9;stroke:#cf222e}
@@ -163,8 +163,6 @@ const planStyle = `.node.create rect{fill:#dafbe1;stroke:#1a7f37}
 .node.several rect{fill:#fbefff;stroke:#8250df}
 .node.deferred rect{fill:#fff;stroke:#9a6700;stroke-dasharray:4 2}
 .node.failed rect{fill:#fff;stroke:#cf222e;stroke-dasharray:4 2}
-.node.working rect{fill:#ddf4ff;stroke:#0969da;stroke-width:2}
-.node.done rect{fill:#dafbe1;stroke:#1a7f37}
 @media(prefers-color-scheme:dark){
 .node.create rect{fill:#0f2a18;stroke:#3fb950}
 .node.update rect{fill:#2e2407;stroke:#d29922}
@@ -174,18 +172,32 @@ const planStyle = `.node.create rect{fill:#dafbe1;stroke:#1a7f37}
 .node.several rect{fill:#271b3d;stroke:#a371f7}
 .node.deferred rect{fill:#0d1117;stroke:#d29922}
 .node.failed rect{fill:#0d1117;stroke:#f85149}
+}
+`
+
+var planClasses = []Class{Create, Update, Delete, Read, Forget, Several, Deferred, Failed}
+
+// progressStyle is for the classes of what goes on.
+const progressStyle = `.node.working rect{fill:#ddf4ff;stroke:#0969da;stroke-width:2}
+.node.done rect{fill:#dafbe1;stroke:#1a7f37}
+@media(prefers-color-scheme:dark){
 .node.working rect{fill:#0f2540;stroke:#4493f8}
 .node.done rect{fill:#0f2a18;stroke:#3fb950}
 }
 `
 
-var planClasses = []Class{Create, Update, Delete, Read, Forget, Several, Deferred, Failed, Working, Done}
-
 func (p *Picture) style() string {
-	if slices.ContainsFunc(p.Nodes, func(n Node) bool { return slices.Contains(planClasses, n.Class) }) {
-		return style + planStyle
+	has := func(classes ...Class) bool {
+		return slices.ContainsFunc(p.Nodes, func(n Node) bool { return slices.Contains(classes, n.Class) })
 	}
-	return style
+	all := style
+	if has(planClasses...) {
+		all += planStyle
+	}
+	if has(Working, Done) {
+		all += progressStyle
+	}
+	return all
 }
 
 // graph returns the input of the layout.
