@@ -23,7 +23,7 @@ func traced(ctx context.Context, s *Stack, name string) (context.Context, func(h
 	}
 	deployment, _ := s.sources.Deployment() //nolint:errcheck // the operation reports it
 	ctx, span := telemetry.Operation(ctx, name, pathOf(s.env), deployment)
-	return ctx, func(diags hcl.Diagnostics) { endSpan(span, diags) }
+	return ctx, span.EndWith
 }
 
 // pathOf names a stack by its path from the top of its repository, or else by its directory.
@@ -37,23 +37,12 @@ func pathOf(e *env.Env) string {
 	return filepath.Base(home)
 }
 
-// endSpan ends a span. Of the diagnostics it has a summary only, as details quote values.
-func endSpan(span *telemetry.Span, diags hcl.Diagnostics) {
-	for _, diag := range diags {
-		if diag.Severity == hcl.DiagError {
-			span.Fail(diag.Summary)
-			break
-		}
-	}
-	span.End()
-}
-
 // tracedHooks adds spans and counts of a phase to hooks, where somebody receives them.
 func tracedHooks(ctx context.Context, phase string, watch hooks.Hooks) hooks.Hooks {
 	if telemetry.From(ctx) == nil {
 		return watch
 	}
-	watch.ComponentWork = hooks.WorkFunc(traceWork).Within(watch.ComponentWork)
+	watch.ComponentWork = hooks.WorkFunc(telemetry.Work).Within(watch.ComponentWork)
 	planned, applied, status := watch.ComponentPlanned, watch.ComponentApplied, watch.ComponentStatus
 	watch.ComponentPlanned = func(plan *stackplan.Component) {
 		if phase == planName {
@@ -83,12 +72,6 @@ func tracedHooks(ctx context.Context, phase string, watch hooks.Hooks) hooks.Hoo
 		}
 	}
 	return watch
-}
-
-// traceWork makes a span of a piece of work, see [hooks.Hooks].
-func traceWork(ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind) (context.Context, hooks.Work) {
-	ctx, span := telemetry.Component(ctx, component.String(), string(kind))
-	return ctx, hooks.Work{Began: span.Begun, Ended: func(diags hcl.Diagnostics) { endSpan(span, diags) }}
 }
 
 func countResources(ctx context.Context, phase string, counts stackplan.Counts) {

@@ -8,10 +8,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
 // Span is a piece of work with a beginning and an end. Nil is one that nobody receives. It is used
@@ -63,6 +67,18 @@ func (s *Span) End() {
 	if s.ended != nil {
 		s.ended(context.Background(), now.Sub(s.began), s.failed)
 	}
+}
+
+// EndWith ends the span of work that has such diagnostics. Of an error it has the summary only, as
+// details quote values.
+func (s *Span) EndWith(diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		if diag.Severity == hcl.DiagError {
+			s.Fail(diag.Summary)
+			break
+		}
+	}
+	s.End()
 }
 
 // Link names a span that this one has results of. See [Unit.Link].
@@ -162,6 +178,16 @@ func Lock(ctx context.Context, deployment string) (context.Context, *Span) {
 		t.meters.locks.Record(ctx, took.Seconds(), metric.WithAttributes(outcome(failed)))
 	}
 	return ctx, s
+}
+
+// Work makes the span of a piece of work of an engine on a component instance, as a function of
+// [hooks.Hooks].
+func Work(ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind) (context.Context, hooks.Work) {
+	if From(ctx) == nil {
+		return ctx, hooks.Work{}
+	}
+	ctx, span := Component(ctx, component.String(), string(kind))
+	return ctx, hooks.Work{Began: span.Begun, Ended: span.EndWith}
 }
 
 // Component begins the span of a piece of work of an engine on a component instance.

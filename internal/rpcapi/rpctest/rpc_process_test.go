@@ -128,6 +128,7 @@ func TestRPCProcess(t *testing.T) {
 		wantCode(t, err, codes.InvalidArgument)
 	})
 	t.Run("P-18 traces", testTraces)
+	t.Run("P-18 traces of work", testTracesOfWork)
 	t.Run("P-17 working directory", func(t *testing.T) {
 		dir := t.TempDir()
 		writeBundle(t, filepath.Join(dir, "bundle"))

@@ -6,6 +6,7 @@ package rpctest
 import (
 	"encoding/hex"
 	"slices"
+	"strings"
 	"testing"
 
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -13,7 +14,32 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/testenv/otlptest"
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
+	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
+
+// The work for a call is below the call, and that below the call of the client.
+func testTracesOfWork(t *testing.T) {
+	received := otlptest.Start()
+	defer received.Close()
+	s := openStack(t, `
+-- stack/main.tfcomponent.hcl --
+component "network" {
+  source = "./m"
+}
+-- stack/m/main.tf --
+resource "terraform_data" "x" {}
+`, "OTEL_EXPORTER_OTLP_ENDPOINT="+received.URL(), "OTEL_METRICS_EXPORTER=none")
+	s.planned(nil, stackspb.PlanMode_NORMAL)
+	shutdown(t, s.conn)
+	if status := s.exitStatus(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	tree := received.Tree()
+	want := "  terraform1.stacks.Stacks/PlanStackChanges\n    plan component.network\n"
+	if !strings.HasPrefix(tree, "cairn rpcapi\n") || !strings.Contains(tree, want) {
+		t.Errorf("the tree lacks\n%s\nin\n%s", want, tree)
+	}
+}
 
 // named returns the span of a call; nil if there is none.
 func named(spans []*trace.Span, name string) *trace.Span {

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -65,7 +66,7 @@ func newApplyWatch(ctx context.Context, a *applier, types *resourceTypes) *apply
 }
 
 func (w *applyWatch) hooks() hooks.Hooks {
-	return hooks.Hooks{ComponentStatus: w.status, ComponentEvent: w.event, ComponentApplied: w.applied}
+	return hooks.Hooks{ComponentWork: telemetry.Work, ComponentStatus: w.status, ComponentEvent: w.event, ComponentApplied: w.applied}
 }
 
 // status sends a status, after those that come before it. A skipped instance has no message: it was

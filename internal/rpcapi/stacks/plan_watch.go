@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
+	"github.com/cairnstacks/cairn/internal/telemetry"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -46,6 +47,7 @@ func newPlanWatch(ctx context.Context, p *planner, session engine.Session) *plan
 
 func (w *planWatch) hooks() hooks.Hooks {
 	return hooks.Hooks{
+		ComponentWork:        telemetry.Work,
 		ComponentExpanded:    w.expand,
 		ComponentStatus:      w.status,
 		ComponentEvent:       w.event,
