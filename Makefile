@@ -5,6 +5,10 @@ SHELL := /bin/sh
 GO ?= go
 TOOL := $(GO) tool -modfile=internal/tools.mod
 PACKAGES ?= ./...
+# Packages are tested in the order of the arguments, two at a time on two processors. These take the longest, mostly waiting for servers and
+# programs, and would be alone at the end.
+LONGEST := ./internal/statestore/objects ./internal/cli
+ORDERED = $(if $(filter ./...,$(PACKAGES)),$(LONGEST)) $(PACKAGES)
 CGO_ENABLED ?= 0
 export CGO_ENABLED
 
@@ -60,7 +64,7 @@ demo: build
 test:
 	@$(IF_THERE) && $(PROVIDERS) && \
 		CAIRN_TEST_SKIPPED="$$($(GO) run ./internal/buildtool skip-file)" && export CAIRN_TEST_SKIPPED && \
-		$(GO) test -timeout=30m $(PACKAGES) && $(GO) run ./internal/buildtool skipped
+		$(GO) test -timeout=30m $(ORDERED) && $(GO) run ./internal/buildtool skipped
 	@echo 'go test: all packages passed'
 
 ROWS ?=
@@ -156,7 +160,7 @@ together:
 race: export CGO_ENABLED := 1
 race: export GORACE ?= atexit_sleep_ms=0
 race:
-	@$(PREPARED) && packages="$${RACE_PACKAGES:-$$($(GO) run ./internal/buildtool race-packages)}" && \
+	@$(PREPARED) && packages="$${RACE_PACKAGES:-$(LONGEST) $$($(GO) run ./internal/buildtool race-packages)}" && \
 		$(GO) test -race -shuffle=on -timeout=30m $$packages
 	@echo 'go test -race: all packages passed'
 
@@ -176,7 +180,7 @@ generate:
 # Results of packages without golden files may come from the cache of test results: COUNT= allows that.
 COUNT ?= -count=1
 golden:
-	@$(PREPARED) && UPDATE_GOLDEN=1 $(GO) test $(COUNT) -timeout=30m $(PACKAGES)
+	@$(PREPARED) && UPDATE_GOLDEN=1 $(GO) test $(COUNT) -timeout=30m $(ORDERED)
 
 BENCHFLAGS ?=
 bench: build
