@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -90,13 +91,19 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 		Details: make([]show.Detail, units),
 		Steps:   make([][]timeline.Step, units),
 	}
-	after := g.work.After()
+	var after map[int][]int
+	timed := g.options.report != "" || lasted(ends) >= timeline.LeastSaid
+	if timed { // finding it takes as long as many a run, where there are thousands of units
+		after = g.work.After()
+	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
 		summary.Times[end.Unit] = show.Times{Started: end.Started, Ended: end.Ended}
 		for _, times := range end.Steps {
-			summary.Steps[end.Unit] = append(summary.Steps[end.Unit], g.timed(times, after[times.Node]))
+			if timed {
+				summary.Steps[end.Unit] = append(summary.Steps[end.Unit], g.timed(times, after[times.Node]))
+			}
 		}
 		detail := &summary.Details[end.Unit]
 		*detail = show.Detail{Outcome: string(end.State), Changes: end.Changes, Parts: g.planning.mu.parts[end.Unit]}
@@ -105,6 +112,20 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 		}
 	}
 	return summary
+}
+
+// lasted returns the time from the first beginning to the last end.
+func lasted(ends []rollout.End) time.Duration {
+	var first, last time.Time
+	for _, end := range ends {
+		if !end.Started.IsZero() && (first.IsZero() || end.Started.Before(first)) {
+			first = end.Started
+		}
+		if end.Ended.After(last) {
+			last = end.Ended
+		}
+	}
+	return last.Sub(first)
 }
 
 // timed returns a step of a unit with the names of those whose ends it has waited for.

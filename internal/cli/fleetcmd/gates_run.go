@@ -92,8 +92,9 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	setErr := g.saveSet(ends)
 	g.gone.tidy(ends)
 	stop()
-	err = reportfile.Write(g.options.report, g.report(ends), reportfile.ForAll) // before the summary, which may find no reader
-	code := g.summarize(ends)
+	report := g.report(ends)
+	err = reportfile.Write(g.options.report, report, reportfile.ForAll) // before the summary, which may find no reader
+	code := g.summarize(ends, report.Timeline().CriticalPath())
 	if setErr != nil {
 		return cmdline.ExitError, setErr
 	}

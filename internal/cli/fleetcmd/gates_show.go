@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -245,7 +246,7 @@ var endStates = []rollout.State{
 }
 
 // summarize shows how everything ended, and how many in which way, and returns the exit code.
-func (g *gates) summarize(ends []rollout.End) int {
+func (g *gates) summarize(ends []rollout.End, path timeline.Path) int {
 	width := 0
 	counts := map[rollout.State]int{}
 	for _, end := range ends {
@@ -281,7 +282,7 @@ func (g *gates) summarize(ends []rollout.End) int {
 	if len(parts) > 0 {
 		g.session.Note("\n%s.%s\n", strings.Join(parts, ", "), g.total(ends))
 	}
-	if path := g.reportOf(ends).Timeline().CriticalPath(); path.WorthSaying() {
+	if path.WorthSaying() {
 		g.session.Note("Critical path: %s.\n", path.Text())
 	}
 	return code

@@ -77,9 +77,12 @@ func whole(seconds float64) string {
 	return after(time.Time{}, seconds).Sub(time.Time{}).Round(time.Second).String()
 }
 
-// WorthSaying reports whether a person gains something by the path: the run has taken ten seconds,
+// LeastSaid is how long a run takes at least of which the path is worth saying.
+const LeastSaid = 10 * time.Second
+
+// WorthSaying reports whether a person gains something by the path: the run has taken so long,
 // and there is more than one row on it.
-func (p Path) WorthSaying() bool { return p.Of >= 10 && len(p.Names) > 1 }
+func (p Path) WorthSaying() bool { return p.Of >= LeastSaid.Seconds() && len(p.Names) > 1 }
 
 // at is the place of a step.
 type at struct{ row, step int }
