@@ -12,16 +12,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 )
 
 // The end of a node that is not done, as reports have it.
 const (
 	passedState     = "passed"
 	runName         = "cairn run"
-	reportMajor     = "1."
 	notAReport      = "it is not a report of \"cairn run\""
 	damagedReport   = "it is damaged"
-	unknownReport   = "it is a report in version %s, which this version of cairn does not know"
 	reportOfNothing = "the name of a result is missing"
 )
 
@@ -63,9 +63,10 @@ func unfinishedResults(content []byte) ([]string, error) {
 	if err != nil {
 		return nil, notRead(content, '{', err)
 	}
+	if err := timeline.CheckVersion(read.FormatVersion); err != nil && read.FormatVersion != "" {
+		return nil, err
+	}
 	switch {
-	case read.FormatVersion != "" && !strings.HasPrefix(read.FormatVersion, reportMajor):
-		return nil, fmt.Errorf(unknownReport, read.FormatVersion)
 	case read.FormatVersion == "" || read.Command == nil || read.OK == nil || read.Results == nil:
 		return nil, errors.New(notAReport)
 	}

@@ -19,6 +19,15 @@ const MaxReport = 256 << 20
 // errNotReport is the fault of a file that is no report of a run.
 var errNotReport = errors.New(`it is no report of "cairn run" as JSON`)
 
+// CheckVersion returns an error, in words that follow the name of a report, if its format is of a
+// version that is not known here.
+func CheckVersion(version string) error {
+	if strings.HasPrefix(version, "1.") {
+		return nil
+	}
+	return fmt.Errorf("it is a report in version %s, which this version of cairn does not know", version)
+}
+
 // Read returns the timeline of a report that "cairn run -report=FILE.json" has written. Reports
 // without steps have one for each result, which comes after none.
 //
@@ -37,8 +46,8 @@ func Read(report []byte) (Timeline, error) {
 	if err := json.Unmarshal(report, &read); err != nil || read.Results == nil {
 		return Timeline{}, errNotReport
 	}
-	if !strings.HasPrefix(read.FormatVersion, "1.") {
-		return Timeline{}, fmt.Errorf("it is a report in version %s, which this version of cairn does not know", read.FormatVersion)
+	if err := CheckVersion(read.FormatVersion); err != nil {
+		return Timeline{}, err
 	}
 	var t Timeline
 	for _, result := range read.Results {
