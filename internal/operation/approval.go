@@ -10,7 +10,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -99,6 +101,12 @@ func (r *run) operationName() string {
 func CutApproval(operation string) (name, by string) {
 	name, by, _ = strings.Cut(operation, ApprovedBy)
 	return name, by
+}
+
+// DescribeSerial returns the document of a serial of a state.
+func DescribeSerial(v statestore.Version) document.Serial {
+	name, by := CutApproval(v.Operation)
+	return document.NewSerial(v, name, by)
 }
 
 // ApprovedBy is in the history between the name of an operation and the person or rule that has

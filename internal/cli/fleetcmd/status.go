@@ -215,8 +215,7 @@ func newStatusUnit(s *session.Session, u *overview.Unit, now time.Time) statusUn
 		Doubts: u.State.Remembered.Doubts, Lost: u.State.Remembered.Lost, Locks: []document.Lock{}, Status: []statusConcern{},
 	}
 	if last := u.State.Last; last.Serial > 0 {
-		name, by := operation.CutApproval(last.Operation)
-		serial, age := document.NewSerial(last, name, by), int64(now.Sub(last.Started).Seconds())
+		serial, age := operation.DescribeSerial(last), int64(now.Sub(last.Started).Seconds())
 		unit.Last, unit.AgeSeconds = &serial, &age
 		if !last.Unfinished() {
 			finished := last.Finished.UTC()

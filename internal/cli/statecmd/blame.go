@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/blame"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 )
 
@@ -72,22 +71,17 @@ type blameAttribute struct {
 	Earlier   bool            `json:"earlier,omitempty"` // the serials before were dropped, and it may be older
 }
 
-func newSerial(v statestore.Version) document.Serial {
-	name, by := operation.CutApproval(v.Operation)
-	return document.NewSerial(v, name, by)
-}
-
 func newBlameDocument(objects []blame.Object) blameDocument {
 	doc := blameDocument{FormatVersion: document.FormatVersion, Objects: []blameObject{}}
 	for _, object := range objects {
 		entry := blameObject{Address: object.Address, Attributes: []blameAttribute{}}
 		if object.Gone != nil {
-			gone := newSerial(*object.Gone)
+			gone := operation.DescribeSerial(*object.Gone)
 			entry.Gone = &gone
 		}
 		for _, a := range object.Attributes {
 			attribute := blameAttribute{
-				Path: a.Path, Sensitive: a.IsHidden(), Set: a.Value != nil, Since: newSerial(a.Since), Earlier: a.Earlier,
+				Path: a.Path, Sensitive: a.IsHidden(), Set: a.Value != nil, Since: operation.DescribeSerial(a.Since), Earlier: a.Earlier,
 			}
 			if !attribute.Sensitive {
 				attribute.Value, attribute.Before = a.Value, a.Before
