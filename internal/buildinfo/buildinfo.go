@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package buildinfo says what this program was built from.
+// Package buildinfo has the origin of this program.
 //
 // A release sets the variables below by the linker, because its archives are built once and then
 // tell everybody the same. In any other build the go command has recorded what it knows: the
@@ -33,7 +33,7 @@ type Info struct {
 	Modified bool      // the files differed from those of the commit
 }
 
-// Read returns what this program was built from.
+// Read returns the origin of this program.
 func Read() Info {
 	if version != "" {
 		return Info{Version: version, Commit: commit, Date: parseDate(date), Modified: modified == "true"}
@@ -47,7 +47,7 @@ func Read() Info {
 
 const unnamed = "(devel)"
 
-// recorded returns what the go command has recorded.
+// recorded returns the records of the go command.
 func recorded(build *debug.BuildInfo) Info {
 	info := Info{Version: build.Main.Version}
 	if info.Version == "" {
@@ -74,7 +74,7 @@ func recorded(build *debug.BuildInfo) Info {
 	return info
 }
 
-// parseDate returns the zero time for what is no date.
+// parseDate returns the zero time for a text that is no date.
 func parseDate(text string) time.Time {
 	date, err := time.Parse(time.RFC3339, text)
 	if err != nil {

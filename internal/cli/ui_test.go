@@ -111,7 +111,7 @@ func (s *screen) String() string {
 	return s.text.String()
 }
 
-// approveByPage approves the only plan that waits, and waits for what becomes of it.
+// approveByPage approves the only plan that waits, and waits for its end.
 func approveByPage(t *testing.T, at *url.URL, want string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

@@ -259,7 +259,7 @@ func unmarshal(t *testing.T, document string, into any) {
 	}
 }
 
-// missing lists what a document lacks of an older one.
+// missing lists the parts of an older document that a document lacks.
 func missing(at string, got, want any) []string {
 	switch want := want.(type) {
 	case map[string]any:

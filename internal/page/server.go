@@ -31,7 +31,7 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Options say what is served.
+// Options are the parameters of [Listen].
 type Options struct {
 	Repository *reading.Repository
 

@@ -104,7 +104,7 @@ func lookAtPage(t *testing.T, program, dir string) string {
 	return string(page)
 }
 
-// checkCommands runs the commands of the README and looks at what each one shows.
+// checkCommands runs the commands of the README and looks at their output.
 func checkCommands(t *testing.T, commands []string, run func(args []string) (string, error)) {
 	t.Helper()
 	want := map[string][]string{
@@ -142,7 +142,7 @@ func checkCommands(t *testing.T, commands []string, run func(args []string) (str
 }
 
 // The archive has all that belongs to the program, which needs no library, knows its origin and
-// does what the README says.
+// runs the commands of the README.
 func TestArchive(t *testing.T) {
 	r := theRelease(t)
 	dir := t.TempDir()

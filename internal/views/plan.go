@@ -174,7 +174,7 @@ func (v *planView) components() {
 	}
 }
 
-// componentVerb says what becomes of a component with changes.
+// componentVerb names the planned change of a component.
 func componentVerb(plan *stackplan.Plan, c *stackplan.Component) string {
 	switch {
 	case deferral.Failed(plan, c):

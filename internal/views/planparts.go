@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// PlannedComponent is what a plan shows of a component, for other forms than text.
+// PlannedComponent is a component of a plan, for other forms than text.
 type PlannedComponent struct {
 	*stackplan.Component
 

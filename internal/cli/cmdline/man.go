@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ManOrigin is what man pages say of the program in their margins.
+// ManOrigin is the text about the program in the margins of man pages.
 type ManOrigin struct {
 	Version string
 	Date    time.Time // left out if it is zero

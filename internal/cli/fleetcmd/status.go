@@ -124,7 +124,7 @@ func driftText(u *overview.Unit, now time.Time) string {
 	return "none, " + show.Ago(now.Sub(u.Drift.At))
 }
 
-// statusText says in a column what somebody should look at.
+// statusText has the concerns in a column.
 func statusText(u *overview.Unit) string {
 	var texts []string
 	for _, concern := range u.Concerns() {

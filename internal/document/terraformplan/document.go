@@ -50,7 +50,7 @@ type Document struct {
 	Errored          bool                       `json:"errored"`
 }
 
-// Source is what a document is made of.
+// Source has the contents of a document.
 type Source struct {
 	Plan      *stackplan.Plan
 	Component *stackplan.Component // of the plan

@@ -75,7 +75,7 @@ type Unit struct {
 	Err error // why the state, or a part of what is here, is not known
 }
 
-// State is what the state of a unit says.
+// State is the state of a unit in short.
 type State struct {
 	Known bool // false if nothing was read, for the reason in Unread if there is no error
 
@@ -299,7 +299,7 @@ func (u *Unit) declare(config *deployconfig.Config) {
 	}
 }
 
-// look adds what the state says, and what is kept beside it.
+// look adds the state, and the files beside it.
 func (o *openStack) look(ctx context.Context, u Unit) Unit {
 	u.Place, u.Err = o.place, o.err
 	file := o.env.WaitingPlan(u.Deployment)

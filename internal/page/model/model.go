@@ -64,7 +64,7 @@ func NewTime(t time.Time) Time {
 	return Time{t.Local().Format(time.DateTime), t.UTC().Format(time.RFC3339)}
 }
 
-// Query is what somebody asks a list for.
+// Query is a search in a list, and a page of it.
 type Query struct {
 	Search string // letters that a name has; "" for all
 	Page   int    // from 1 on

@@ -45,7 +45,7 @@ type Unit struct {
 	Problem    string // the whole error
 }
 
-// Concern is what somebody should look at, or a number of them.
+// Concern is a matter that somebody should look at, or a number of them.
 type Concern struct {
 	Class string // of the style
 	Text  string
@@ -87,7 +87,7 @@ func NewOverview(units []overview.Unit, q Query, now time.Time, problems []strin
 	return page
 }
 
-// NewUnit returns what is shown of a unit.
+// NewUnit returns the shown parts of a unit.
 func NewUnit(u *overview.Unit, now time.Time) Unit {
 	unit := Unit{
 		ID: u.Name, Name: Text(u.Name), Directory: Text(u.Directory), IsStack: u.Kind == rollout.Components, Drift: driftText(u, now),

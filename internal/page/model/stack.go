@@ -155,7 +155,7 @@ func blamedText(value, sensitive any) string {
 	return valuediff.Line(valuediff.FromJSON(value, sensitive), mostValue)
 }
 
-// Change is the page of a serial: what it has changed.
+// Change is the page of a serial, with its changes.
 type Change struct {
 	Pages
 	Unit    Unit
@@ -196,7 +196,7 @@ func NewChange(unit Unit, serial Serial, differences []Difference, q Query) Chan
 	return page
 }
 
-// Progress is the page of what goes on in a deployment.
+// Progress is the page of the running operation of a deployment.
 type Progress struct {
 	Unit       Unit
 	Pictured   bool // there are few enough components for a picture

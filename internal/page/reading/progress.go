@@ -66,7 +66,7 @@ func (r *Repository) Version(ctx context.Context, u overview.Unit) (string, erro
 	})
 }
 
-// Progress looks at what goes on in a deployment.
+// Progress looks at the running operation of a deployment.
 func (r *Repository) Progress(ctx context.Context, u overview.Unit, shown model.Unit) (model.Progress, error) {
 	return in(r, u, func(stack *operation.Stack) (model.Progress, error) {
 		page := model.Progress{Unit: shown, Pictured: u.State.Components <= model.MostPictured}

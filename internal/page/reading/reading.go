@@ -267,7 +267,7 @@ func (r *Repository) PlanFile(number int) (string, error) {
 	return r.opts.PlanFiles[number-1], nil
 }
 
-// Change returns what a serial has changed.
+// Change returns the changes of a serial.
 func (r *Repository) Change(ctx context.Context, u overview.Unit, serial int64) (statestore.Version, []model.Difference, error) {
 	type result struct {
 		version     statestore.Version

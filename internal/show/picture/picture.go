@@ -69,7 +69,7 @@ const (
 	Failed   Class = "failed"
 )
 
-// Of what goes on:
+// Of progress:
 const (
 	Working Class = "working"
 	Done    Class = "done"
@@ -177,7 +177,7 @@ const planStyle = `.node.create rect{fill:#dafbe1;stroke:#1a7f37}
 
 var planClasses = []Class{Create, Update, Delete, Read, Forget, Several, Deferred, Failed}
 
-// progressStyle is for the classes of what goes on.
+// progressStyle is for the classes of progress.
 const progressStyle = `.node.working rect{fill:#ddf4ff;stroke:#0969da;stroke-width:2}
 .node.done rect{fill:#dafbe1;stroke:#1a7f37}
 @media(prefers-color-scheme:dark){

@@ -64,7 +64,7 @@ func ClassOf(c graph.Component) picture.Class {
 	return ""
 }
 
-// Planned is the text of what is planned for a component, "" where there is no plan.
+// Planned names the planned actions of a component, "" where there is no plan.
 func Planned(c graph.Component) string {
 	if c.Planned == nil {
 		return ""
