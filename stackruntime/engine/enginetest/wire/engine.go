@@ -1,6 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
+// Package wire has an engine that encodes all that passes through it, and decodes it again.
 package wire
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -39,9 +41,9 @@ func (e encodingEngine) Open(ctx context.Context, opts engine.SessionOptions) (e
 // through encodes a value and decodes it.
 func through[T any](v T) (T, error) {
 	var decoded T
-	text, err := Encode(v)
+	text, err := wire.Encode(v)
 	if err == nil {
-		err = Decode(text, &decoded)
+		err = wire.Decode(text, &decoded)
 	}
 	if err != nil {
 		return decoded, fmt.Errorf("%T: %w", v, err)

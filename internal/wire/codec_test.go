@@ -12,9 +12,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -102,6 +103,7 @@ func TestDiagnostics(t *testing.T) {
 		"wrapped": {wrapped{data}, data},
 		"none":    {nil, nil},
 		"other":   {"text", nil},
+		"fault":   {fault.StalePlan, &engine.DiagnosticData{Fault: fault.StalePlan}},
 	} {
 		want := hcl.Diagnostics{{
 			Severity: hcl.DiagWarning, Summary: "S", Detail: "D", Extra: test.extra,

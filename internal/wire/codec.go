@@ -1,15 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package wire encodes the requests and results of engines to bytes and back, and has an engine
-// that does so with all that passes through it.
+// Package wire encodes plain data to bytes and back, with the values, types, addresses and
+// diagnostics of the runtime in it: what travels between machines.
 //
-// It follows the types of package engine, whatever these are: there is nothing to keep in step with
-// them. A type that holds something other than data (a function, a channel, an interface) cannot be
-// encoded, which is how the contract of engines is held to plain data.
+// It follows the Go types, whatever these are: there is nothing to keep in step with them, and both
+// ends have to be of the same version. A type that holds something other than data (a function, a
+// channel, an interface) cannot be encoded, which is how the contract of engines is held to plain
+// data.
 //
 // Of a diagnostic, the expression and its evaluation context are lost, and of its extra all but an
-// [engine.DiagnosticData].
+// [engine.DiagnosticData] and the code of its fault.
 package wire
 
 import (
@@ -32,7 +33,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
-// Encode returns a request, a result or a part of one as text.
+// Encode returns a value as text.
 func Encode(v any) ([]byte, error) { return encode(reflect.ValueOf(v)) }
 
 // Decode reads the text that [Encode] returned for a value of the same type.
@@ -107,6 +108,8 @@ func init() { // they refer to each other
 				encoded := diagnostic{diag.Severity, diag.Summary, diag.Detail, diag.Subject, diag.Context, nil}
 				if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](&diag); ok {
 					encoded.Data = data
+				} else if code := engine.FaultOf(&diag); code != "" {
+					encoded.Data = &engine.DiagnosticData{Fault: code}
 				}
 				return encoded, nil
 			},
