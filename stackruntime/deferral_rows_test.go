@@ -481,7 +481,7 @@ component.a: create, applyable, incomplete, deferred (provider_config_unknown)
 		t.Fatal(err)
 	}
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		t.Fatal(err)
 	}
 	if bytes.Contains(text, []byte("planted")) || bytes.Contains(file.Bytes(), []byte("planted")) {

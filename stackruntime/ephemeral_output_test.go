@@ -104,7 +104,7 @@ func storedNowhere(t *testing.T, s *stacktest.Stack, plan *stackplan.Plan) {
 	t.Helper()
 	secret := []byte("sesame")
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		t.Fatal(err)
 	}
 	archive, err := zip.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))

@@ -191,7 +191,7 @@ func Example() {
 	// A plan can wait in a file until somebody has agreed to it. Whether it still fits the stack by
 	// then is for the program to say: it compares the contents of FileContext, and the engine.
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{Deployment: "default", StateSerial: 0}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{Deployment: "default", StateSerial: 0}); err != nil {
 		panic(err)
 	}
 	plan, made, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))

@@ -365,7 +365,7 @@ func TestProviderFunctionResultsInPlan(t *testing.T) {
 		t.Fatalf("the plan has %d results of functions, want 1: that of the call with known arguments", len(plan.FunctionResults))
 	}
 	path := filepath.Join(t.TempDir(), "plan")
-	if err := stackplan.WriteFile(path, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.WriteFile(path, plan, stackplan.FileContext{}); err != nil {
 		t.Fatal(err)
 	}
 	read, _, err := stackplan.ReadFile(path)

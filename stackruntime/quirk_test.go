@@ -523,7 +523,7 @@ output "keys" {
 func rereadPlan(t *testing.T, plan *stackplan.Plan) *stackplan.Plan {
 	t.Helper()
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		t.Fatal(err)
 	}
 	reread, _, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))

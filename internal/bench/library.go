@@ -79,7 +79,7 @@ func runLibrary(ctx context.Context, args []string, out io.Writer) error {
 	}
 	// The plan goes through a file, as it does for users.
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		return err
 	}
 	measured.Plan = time.Since(start)

@@ -78,7 +78,7 @@ resource "terraform_data" "x" {
 	if code := term.end(); code != cmdline.ExitOK {
 		t.Errorf("exit code %d, want %d", code, cmdline.ExitOK)
 	}
-	term.waitFor("The plan is saved in a-long-name.plan. To carry it\nout:\n  cairn apply a-long-name.plan")
+	term.waitFor(" is saved in a-long-name.plan. To\ncarry it out:\n  cairn apply a-long-name.plan")
 
 	term = startOnTerminal(t, size, nil, "plan", "-h")
 	if code := term.end(); code != cmdline.ExitOK {

@@ -13,15 +13,11 @@ import (
 type Serial struct {
 	Serial     int64     `json:"serial"`
 	Operation  string    `json:"operation"`
+	Plan       string    `json:"plan,omitempty"`        // the ID of the saved plan that was applied
 	ApprovedBy string    `json:"approved_by,omitempty"` // rules, or how a person has
 	Owner      string    `json:"owner"`
 	Host       string    `json:"host"`
 	Started    time.Time `json:"started"`
-}
-
-// NewSerial returns the document of a serial, given the parts of its operation.
-func NewSerial(v statestore.Version, operation, approvedBy string) Serial {
-	return Serial{v.Serial, operation, approvedBy, v.Owner, v.Host, v.Started.UTC()}
 }
 
 // Lock is a lock of a state.

@@ -26,6 +26,7 @@ import (
 // Plan is the document of a plan.
 type Plan struct {
 	FormatVersion string                  `json:"format_version"`
+	ID            string                  `json:"id,omitempty"` // by which the history names it
 	CairnVersion  string                  `json:"cairn_version"`
 	Engine        Engine                  `json:"engine"`
 	Mode          string                  `json:"mode"`
@@ -98,6 +99,7 @@ type OutputChange struct {
 // PlanOptions are the parts of the document that a plan itself does not have.
 type PlanOptions struct {
 	CairnVersion string
+	Identity     string // of a saved plan
 
 	// Prior is the state that was planned against. Nil if there was none.
 	Prior *stackstate.State
@@ -112,7 +114,7 @@ const actionError = "error"
 // NewPlan returns the document of a plan.
 func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 	doc := Plan{
-		FormatVersion: FormatVersion, CairnVersion: options.CairnVersion,
+		FormatVersion: FormatVersion, ID: stackplan.ShortIdentity(options.Identity), CairnVersion: options.CairnVersion,
 		Engine: NewEngine(plan.Engine, plan.Reason), Mode: plan.Mode.String(),
 		Applyable: plan.Applyable, Complete: plan.Complete,
 		Variables: map[string]Variable{}, Components: []PlanComponent{}, OutputChanges: map[string]OutputChange{},

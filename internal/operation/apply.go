@@ -314,7 +314,7 @@ func (r *run) withLock(ctx context.Context, parts []statestore.Part, do func() h
 
 // apply carries out a plan that was approved.
 func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
-	saver := deployment.NewSaver(r.stored, r.operationName(), r.saved)
+	saver := deployment.NewSaver(r.stored, r.cause().String(), r.saved)
 	if err := r.recovery.record(ctx, saver, countChanged(plan)); err != nil {
 		return Diagnostics(err)
 	}

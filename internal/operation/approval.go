@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -83,32 +84,25 @@ func (r *run) wait(ctx context.Context, plan *stackplan.Plan) hcl.Diagnostics {
 		return Diagnostics(err)
 	}
 	r.outcome.waiting = true
-	return hcl.Diagnostics{failure.With(CodeWaiting, failure.Warning("Plan waits for approval", "It is saved in %s, and can be applied "+
-		"from there as it is. %s", file, r.untouched()))}
+	return hcl.Diagnostics{failure.With(CodeWaiting, failure.Warning("Plan waits for approval", "Plan %s is saved in %s, and can be applied "+
+		"from there as it is. %s", stackplan.ShortIdentity(r.outcome.identity), file, r.untouched()))}
 }
 
-// operationName is the name of the operation in the history. Stacks without deployment files have
+// cause is the cause of the serials that the operation makes. Stacks without deployment files have
 // no approver but the caller of the operation.
-func (r *run) operationName() string {
-	if r.values.block == nil || r.outcome.approvedBy == "" {
-		return r.name
+func (r *run) cause() deployment.Cause {
+	cause := deployment.Cause{Operation: r.name, Plan: stackplan.ShortIdentity(r.saved)}
+	if r.values.block != nil {
+		cause.ApprovedBy = r.outcome.approvedBy
 	}
-	return r.name + ApprovedBy + r.outcome.approvedBy
-}
-
-// CutApproval splits the name of an operation in the history into that of the operation itself, and
-// the rule or the person that has approved it, "" where that is not known.
-func CutApproval(operation string) (name, by string) {
-	name, by, _ = strings.Cut(operation, ApprovedBy)
-	return name, by
+	return cause
 }
 
 // DescribeSerial returns the document of a serial of a state.
 func DescribeSerial(v statestore.Version) document.Serial {
-	name, by := CutApproval(v.Operation)
-	return document.NewSerial(v, name, by)
+	cause := deployment.CauseOf(v)
+	return document.Serial{
+		Serial: v.Serial, Operation: cause.Operation, Plan: cause.Plan, ApprovedBy: cause.ApprovedBy,
+		Owner: v.Owner, Host: v.Host, Started: v.Started.UTC(),
+	}
 }
-
-// ApprovedBy is in the history between the name of an operation and the person or rule that has
-// approved it.
-const ApprovedBy = ", approved by "

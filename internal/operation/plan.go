@@ -32,6 +32,8 @@ type Planned struct {
 	Taken map[string]cty.Value
 
 	Generated bool // [Request.Generate] is written
+
+	Identity string // of the plan in its file; "" if it was not saved
 }
 
 // Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed
@@ -71,7 +73,9 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if err := r.stored.Unlock(ctx); err != nil {
 		diags = diags.Extend(Diagnostics(err))
 	}
-	return Planned{Plan: plan, Judged: r.outcome.judged, Taken: r.values.taken(), Generated: r.outcome.generated}, diags
+	return Planned{
+		Plan: plan, Judged: r.outcome.judged, Taken: r.values.taken(), Generated: r.outcome.generated, Identity: r.outcome.identity,
+	}, diags
 }
 
 // mayGenerate refuses a plan that cannot have configuration generated.
@@ -144,10 +148,7 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	if diags.HasErrors() || file == "" {
 		return plan, diags
 	}
-	if err := r.savePlan(ctx, file, plan); err != nil {
-		return plan, diags.Extend(Diagnostics(err))
-	}
-	return plan, diags
+	return plan, diags.Extend(Diagnostics(r.savePlan(ctx, file, plan)))
 }
 
 // savePlan saves the plan that was made.
@@ -156,7 +157,9 @@ func (r *run) savePlan(ctx context.Context, file string, plan *stackplan.Plan) e
 	if err != nil {
 		return err
 	}
-	return planfile.Write(ctx, planfile.File{Path: file, CairnVersion: r.req.Version, Keys: keys}, plan, r.target(ctx, r.stored))
+	to := planfile.File{Path: file, CairnVersion: r.req.Version, Keys: keys}
+	r.outcome.identity, err = planfile.Write(ctx, to, plan, r.target(ctx, r.stored))
+	return err
 }
 
 // ReadPlan reads a saved plan, also one that a client of the RPC API has kept, and the context that

@@ -80,6 +80,7 @@ type outcome struct {
 	judged     approval.Judgement
 	approvedBy string // for the history; "" where nobody has said
 	waiting    bool   // it waits for approval
+	identity   string // of the plan in its file; "" if it was not saved
 	unsaved    bool   // changes are not in the state
 	generated  bool   // [Request.Generate] is written
 }

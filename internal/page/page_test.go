@@ -125,7 +125,7 @@ func newStack(t testing.TB, name string, serials ...map[string][]byte) *fleet.Un
 		if err != nil {
 			t.Fatal(err)
 		}
-		writer, err := lock.Begin(t.Context(), base, "apply", records)
+		writer, err := lock.Begin(t.Context(), base, "apply of plan 0123456789ab, approved by rule a", records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,6 +257,19 @@ func TestHostileTexts(t *testing.T) {
 	search := s.get("/?" + url.Values{"q": {`"><script>alert(5)</script>`}}.Encode()).Body.String()
 	if markup.MatchString(search) || !strings.Contains(search, "There is nothing here by that name") {
 		t.Errorf("a search is answered with\n%s", search)
+	}
+}
+
+// A serial names the saved plan that was applied, wherever it is shown.
+func TestPlanOfSerial(t *testing.T) {
+	records := map[string][]byte{"CMPTcomponent.a": {}, "RSRCcomponent.a,terraform_data.x,cur": object("x", `{"id":"1"}`)}
+	s := newSite(t, nil, newStack(t, "app", records)).enter()
+	query := url.Values{"unit": {"app"}, "address": {"component.a.terraform_data.x"}, "serial": {"1"}}
+	for _, path := range []string{"/history", "/change", "/blame"} {
+		body := s.get(path + "?" + query.Encode()).Body.String()
+		if !strings.Contains(body, "<code>0123456789ab</code>") || strings.Contains(body, "of plan") {
+			t.Errorf("%s does not name the plan in a place of its own:\n%.3000s", path, body)
+		}
 	}
 }
 

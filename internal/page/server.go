@@ -26,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/page/reading"
 	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/show/stackpicture"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 //go:embed assets
@@ -333,7 +334,7 @@ func (s *Server) plan(r *http.Request) (view, error) {
 		}
 	}
 	page.Unit, page.File, page.Number, page.Waiting = v.Unit, model.Text(file), number, unit != nil
-	page.Identity = read.Made.Identity
+	page.ID, page.Identity = stackplan.ShortIdentity(read.Made.Identity), read.Made.Identity
 	v.Page = page
 	return v, nil
 }

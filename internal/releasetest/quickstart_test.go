@@ -110,7 +110,7 @@ func checkCommands(t *testing.T, commands []string, run func(args []string) (str
 	want := map[string][]string{
 		"cairn plan -out=hello.plan": {
 			"# terraform_data.vpc will be created", `+ input  = (known after apply)`,
-			"Plan: 2 to add, 0 to change, 0 to destroy in 2 components.", "The plan is saved in hello.plan.",
+			"Plan: 2 to add, 0 to change, 0 to destroy in 2 components.", " is saved in hello.plan.",
 		},
 		"cairn apply hello.plan": {"component.app: Applied", "Apply complete! Resources: 2 added, 0 changed, 0 destroyed."},
 		"cairn state list": {

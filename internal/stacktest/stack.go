@@ -195,7 +195,7 @@ func (s *Stack) reload(state *stackstate.State) *stackstate.State {
 func (s *Stack) reread(plan *stackplan.Plan) *stackplan.Plan {
 	s.t.Helper()
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		s.t.Fatalf("writing the plan file: %s", err)
 	}
 	reread, _, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))

@@ -58,8 +58,15 @@ type FileContext struct {
 	Prior *stackstate.State
 
 	// Identity tells the plan from all others. Reading a file sets it; writing one does not look at
-	// it.
+	// it, and returns it.
 	Identity string
+}
+
+// ShortIdentity returns the part of a plan's identity by which people know it: its first 12
+// hexadecimal digits, and "" of "".
+func ShortIdentity(identity string) string {
+	const digits = 12
+	return identity[:min(digits, len(identity))]
 }
 
 // The reasons for which a file is refused, besides [*VersionError].
@@ -80,33 +87,35 @@ func (e *VersionError) Error() string {
 		e.FormatVersion, FormatVersion)
 }
 
-// Write writes a plan file. Equal arguments give equal bytes.
-func Write(w io.Writer, p *Plan, file FileContext) error {
+// Write writes a plan file, and returns the identity that the plan has when it is read again. Equal
+// arguments give equal bytes.
+func Write(w io.Writer, p *Plan, file FileContext) (identity string, err error) {
 	index, enginePlans, err := encodePlan(p, file)
 	if err != nil {
-		return fmt.Errorf("writing plan: %w", err)
+		return "", fmt.Errorf("writing plan: %w", err)
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(index)
 	if err != nil {
-		return fmt.Errorf("writing plan: %w", err)
+		return "", fmt.Errorf("writing plan: %w", err)
 	}
 	archive, err := newArchive(w)
 	if err != nil {
-		return fmt.Errorf("writing plan: %w", err)
+		return "", fmt.Errorf("writing plan: %w", err)
 	}
 	sum := sha256.Sum256(raw)
+	identity = hex.EncodeToString(sum[:])
 	members := []member{{indexMember, zip.Deflate, raw}}
 	members = append(members, enginePlans...)
-	members = append(members, member{checksumMember, zip.Store, []byte(hex.EncodeToString(sum[:]))})
+	members = append(members, member{checksumMember, zip.Store, []byte(identity)})
 	for _, m := range members {
 		if err := m.write(archive); err != nil {
-			return fmt.Errorf("writing plan: %w", err)
+			return "", fmt.Errorf("writing plan: %w", err)
 		}
 	}
 	if err := archive.Close(); err != nil {
-		return fmt.Errorf("writing plan: %w", err)
+		return "", fmt.Errorf("writing plan: %w", err)
 	}
-	return nil
+	return identity, nil
 }
 
 // newArchive returns a writer of an archive whose members share one compressor:

@@ -179,7 +179,7 @@ var ignoreIdentity = cmpopts.IgnoreFields(FileContext{}, "Identity")
 func encode(t testing.TB, p *Plan, file FileContext) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, p, file); err != nil {
+	if _, err := Write(&b, p, file); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -421,7 +421,7 @@ func TestEphemeralValuesAreNotWritten(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, file := examplePlan(t)
 			spoil(p)
-			if err := Write(io.Discard, p, file); !errors.Is(err, storedvalue.ErrEphemeral) {
+			if _, err := Write(io.Discard, p, file); !errors.Is(err, storedvalue.ErrEphemeral) {
 				t.Errorf("Write: got error %v, want %v", err, storedvalue.ErrEphemeral)
 			}
 		})
@@ -435,12 +435,16 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	want, file := examplePlan(t)
-	if err := WriteFile(path, want, file); err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := ReadFile(path)
+	identity, err := WriteFile(path, want, file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	got, made, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if identity == "" || made.Identity != identity {
+		t.Errorf("the file was written as the plan %q, and read as %q", identity, made.Identity)
 	}
 	if diff := cmp.Diff(want, got, comparePlans); diff != "" {
 		t.Errorf("plan (-want +got):\n%s", diff)
@@ -466,7 +470,7 @@ func TestWriteFileThroughSymlink(t *testing.T) {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	p, file := examplePlan(t)
-	if err := WriteFile(link, p, file); err != nil {
+	if _, err := WriteFile(link, p, file); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := ReadFile(target); err != nil {
@@ -496,7 +500,7 @@ func TestFailedWriteLeavesNoTrace(t *testing.T) {
 	assertFiles(t, dir, "stack.plan")
 
 	p, file := examplePlan(t)
-	if err := WriteFile(filepath.Join(dir, "missing", "stack.plan"), p, file); err == nil {
+	if _, err := WriteFile(filepath.Join(dir, "missing", "stack.plan"), p, file); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
 }
@@ -506,7 +510,7 @@ func TestFullDevice(t *testing.T) {
 		t.Skip("needs /dev/full")
 	}
 	p, file := examplePlan(t)
-	if err := WriteFile("/dev/full", p, file); err == nil {
+	if _, err := WriteFile("/dev/full", p, file); err == nil {
 		t.Error("writing to a full device gave no error")
 	}
 }

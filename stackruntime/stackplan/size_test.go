@@ -47,7 +47,7 @@ variable "in" {
 		t.Fatalf("counts = %+v, want %d changes", counts, objects)
 	}
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		t.Fatal(err)
 	}
 	members, err := zip.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))

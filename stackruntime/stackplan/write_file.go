@@ -9,8 +9,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/durable"
 )
 
-// WriteFile writes a plan file that only its owner can read, since plans hold values in clear.
+// WriteFile is [Write] into a file that only its owner can read, since plans hold values in clear.
 // After an error, an earlier file at the path is still there and no half file is left behind.
-func WriteFile(path string, p *Plan, file FileContext) error {
-	return durable.Replace(path, func(w io.Writer) error { return Write(w, p, file) })
+func WriteFile(path string, p *Plan, file FileContext) (identity string, err error) {
+	err = durable.Replace(path, func(w io.Writer) error {
+		identity, err = Write(w, p, file)
+		return err
+	})
+	return identity, err
 }

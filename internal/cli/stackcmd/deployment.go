@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -168,6 +168,7 @@ type deploymentEntry struct {
 	Destroy       bool       `json:"destroy"`
 	Serial        int64      `json:"serial"` // 0 if nothing was applied
 	Operation     string     `json:"operation,omitempty"`
+	Plan          string     `json:"plan,omitempty"`
 	ApprovedBy    string     `json:"approved_by,omitempty"`
 	LastChanged   *time.Time `json:"last_changed,omitempty"`
 	Components    int        `json:"components"`
@@ -186,7 +187,8 @@ func newDeploymentEntry(state declared.Deployment) deploymentEntry {
 	entry := deploymentEntry{
 		Name: state.Name, Declared: state.Declared != nil, Serial: state.Last.Serial, Components: state.Components, Resources: state.Objects,
 	}
-	entry.Operation, entry.ApprovedBy = operation.CutApproval(state.Last.Operation)
+	cause := deployment.CauseOf(state.Last)
+	entry.Operation, entry.Plan, entry.ApprovedBy = cause.Operation, cause.Plan, cause.ApprovedBy
 	if state.Declared != nil {
 		entry.Group, entry.Destroy = state.Declared.Group, state.Declared.Destroy
 	}

@@ -124,12 +124,12 @@ func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
 
 // next names the next step after a plan.
-func (v *Display) next(plan *stackplan.Plan, file string) {
+func (v *Display) next(planned operation.Planned, file string) {
 	switch {
 	case v.events != nil, inAutomation():
 	case file != "":
-		v.session.Say("\n%s\n", v.howToApply(plan, file))
-	case !plan.IsEmpty():
+		v.session.Say("\n%s\n", v.howToApply(planned, file))
+	case !planned.Plan.IsEmpty():
 		v.session.Say("\nThe plan was not saved. To apply exactly this plan later, save it with -out=FILE.\n")
 	}
 }
@@ -149,8 +149,9 @@ func (v *Display) generated(file string, written bool, diags hcl.Diagnostics) {
 // howToApply names the command that applies a saved plan. Where there is no room next to the rest,
 // it stands on a line of its own, so that it can be copied. Values of sensitive variables belong
 // into files: other users see the options of commands.
-func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
-	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
+func (v *Display) howToApply(planned operation.Planned, file string) string {
+	plan, command := planned.Plan, "cairn apply"
+	saved := fmt.Sprintf("Plan %s is saved in %s. To carry it out:", stackplan.ShortIdentity(planned.Identity), file)
 	secrets := ""
 	needed := plan.UnknownInputs()
 	if plan.LeavesUnknown() {

@@ -102,7 +102,7 @@ func (o *Execution) runPlan(ctx context.Context, files planFiles, detailed bool)
 	case files.generate != "":
 		o.View.generated(files.generate, planned.Generated, diags)
 	case !diags.HasErrors():
-		o.View.next(plan, files.plan)
+		o.View.next(planned, files.plan)
 	}
 	status, err := o.finish(diags)
 	if err == nil && status == cmdline.ExitOK && detailed && !plan.IsEmpty() {

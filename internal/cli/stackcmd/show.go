@@ -154,6 +154,9 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		}
 		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}
+	if id := plans[0].id(); id != "" {
+		s.Print("Plan %s\n\n", id)
+	}
 	return plans[0].write(s, options)
 }
 

@@ -118,6 +118,9 @@ func fileName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".plan"), ".tfplan")
 }
 
+// id names the plan in the history; "" for a root module, which has none.
+func (p savedPlan) id() string { return stackplan.ShortIdentity(p.made.Identity) }
+
 // write shows the plan for a person.
 func (p savedPlan) write(s *session.Session, options views.Options) error {
 	switch {
@@ -159,7 +162,7 @@ func (p savedPlan) document(prior *stackstate.State) any {
 	if p.private {
 		plan = withoutValues(plan)
 	}
-	doc := document.NewPlan(plan, document.PlanOptions{CairnVersion: p.made.CairnVersion, Prior: prior})
+	doc := document.NewPlan(plan, document.PlanOptions{CairnVersion: p.made.CairnVersion, Identity: p.made.Identity, Prior: prior})
 	if !p.isRoot {
 		return doc
 	}
@@ -202,7 +205,11 @@ func writeSet(s *session.Session, plans []savedPlan, options views.Options) erro
 		if i > 0 {
 			s.Line("")
 		}
-		s.Line("%s (%s, %s)", safetext.Name(plan.name), plan.unit.Kind, safetext.Name(plan.unit.Path))
+		heading := fmt.Sprintf("%s (%s, %s)", safetext.Name(plan.name), plan.unit.Kind, safetext.Name(plan.unit.Path))
+		if id := plan.id(); id != "" {
+			heading += ": plan " + id
+		}
+		s.Line("%s", heading)
 		s.Line("")
 		if err := plan.write(s, options); err != nil {
 			return failure.AsError(failure.Diagnostics(err))

@@ -4,6 +4,7 @@
 package statecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/blame"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 )
@@ -24,7 +26,7 @@ func BlameCommand() *session.Command {
 	return &session.Command{
 		Name:    "blame",
 		Args:    "ADDRESS",
-		Summary: "Shows since when the attributes of an object have their values, and by which operation.",
+		Summary: "Shows since when the attributes of an object have their values, and by which operation and plan.",
 		Long: `
 The address is that of a resource instance, or of a component instance for its outputs and all objects in it. A dash is in the
 place of an attribute that is not set any more. What is or ever was sensitive is withheld, also with -json. An object can be looked
@@ -112,16 +114,17 @@ func writeBlame(s *session.Session, objects []blame.Object) error {
 			continue
 		}
 		table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ATTRIBUTE\tVALUE\tBEFORE\tSERIAL\tSINCE\tBY\tOPERATION")
+		fmt.Fprintln(table, "ATTRIBUTE\tVALUE\tBEFORE\tSERIAL\tSINCE\tBY\tOPERATION\tPLAN")
 		for _, a := range object.Attributes {
+			cause := deployment.CauseOf(a.Since)
 			serial := fmt.Sprint(a.Since.Serial)
 			if a.Earlier {
 				serial += " or earlier"
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s@%s\t%s\n",
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s@%s\t%s\t%s\n",
 				safetext.Name(a.Path), blameText(a.Value, a.Sensitive), blameText(a.Before, a.Sensitive), serial,
 				a.Since.Started.Local().Format(time.DateTime), safetext.Name(a.Since.Owner), safetext.Name(a.Since.Host),
-				safetext.Name(a.Since.Operation))
+				safetext.Name(cause.WithoutPlan()), cmp.Or(cause.Plan, "-"))
 		}
 		if err := table.Flush(); err != nil {
 			return err

@@ -4,6 +4,7 @@
 package statecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -61,16 +62,10 @@ type historyDocument struct {
 }
 
 type historyEntry struct {
-	Serial    int64      `json:"serial"`
-	Operation string     `json:"operation"`
-	Owner     string     `json:"owner"`
-	Host      string     `json:"host"`
-	Started   time.Time  `json:"started"`
-	Finished  *time.Time `json:"finished"` // null when the operation runs, or was killed
-	Changed   int64      `json:"records_changed"`
-	Total     int64      `json:"records_total"`
-
-	ApprovedBy string `json:"approved_by,omitempty"` // rules, or how a person has
+	document.Serial
+	Finished *time.Time `json:"finished"` // null when the operation runs, or was killed
+	Changed  int64      `json:"records_changed"`
+	Total    int64      `json:"records_total"`
 }
 
 func historyCommand() *session.Command {
@@ -93,14 +88,15 @@ func historyCommand() *session.Command {
 			}
 			var b strings.Builder
 			table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "SERIAL\tOPERATION\tBY\tSTARTED\tTOOK\tRECORDS CHANGED")
+			fmt.Fprintln(table, "SERIAL\tOPERATION\tPLAN\tBY\tSTARTED\tTOOK\tRECORDS CHANGED")
 			for _, v := range versions {
 				took := "unfinished"
 				if !v.Unfinished() {
 					took = v.Finished.Sub(v.Started).Round(100 * time.Millisecond).String()
 				}
-				fmt.Fprintf(table, "%d\t%s\t%s@%s\t%s\t%s\t%d of %d\n", v.Serial, v.Operation, v.Owner, v.Host,
-					v.Started.Local().Format(time.DateTime), took, v.Changed, v.Total)
+				cause := deployment.CauseOf(v)
+				fmt.Fprintf(table, "%d\t%s\t%s\t%s@%s\t%s\t%s\t%d of %d\n", v.Serial, cause.WithoutPlan(), cmp.Or(cause.Plan, "-"),
+					v.Owner, v.Host, v.Started.Local().Format(time.DateTime), took, v.Changed, v.Total)
 			}
 			if err := table.Flush(); err != nil {
 				return 0, err
@@ -114,8 +110,7 @@ func historyCommand() *session.Command {
 func writeHistoryDocument(s *session.Session, versions []statestore.Version) error {
 	doc := historyDocument{FormatVersion: document.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
-		name, by := operation.CutApproval(v.Operation)
-		entry := historyEntry{v.Serial, name, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total, by}
+		entry := historyEntry{operation.DescribeSerial(v), nil, v.Changed, v.Total}
 		if !v.Unfinished() {
 			finished := v.Finished.UTC()
 			entry.Finished = &finished

@@ -135,7 +135,7 @@ func (f *feature) tryPlan(mode engine.Mode) (*stackplan.Plan, hcl.Diagnostics) {
 		return plan, diags
 	}
 	var file bytes.Buffer
-	if err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
+	if _, err := stackplan.Write(&file, plan, stackplan.FileContext{}); err != nil {
 		f.t.Fatal(err)
 	}
 	read, _, err := stackplan.ReadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))

@@ -4,6 +4,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -54,7 +55,7 @@ func (u *Unit) Concerns() []Concern {
 		add(InDoubt, "%s lost of applies that were cut off", count(lost, "journal"))
 	}
 	if s.CutOff() {
-		add(WasCutOff, "%s was cut off", orApply(s.Last.Operation))
+		add(WasCutOff, "%s was cut off", cmp.Or(deployment.CauseOf(s.Last).Operation, "apply"))
 	}
 	for i := range s.Holders {
 		add(Working, "%s", holderText(&s.Holders[i]))
@@ -82,13 +83,6 @@ func (u *Unit) Concerns() []Concern {
 		add(NotRead, "%s", s.Unread)
 	}
 	return all
-}
-
-func orApply(operation string) string {
-	if operation == "" {
-		return "apply"
-	}
-	return operation
 }
 
 func count(n int, noun string) string {

@@ -88,36 +88,37 @@ type File struct {
 	Keys         *encryption.Keyring // by which it is encrypted if that is demanded
 }
 
-// Write saves a plan that was made for a target. No other user can read the file.
-func Write(ctx context.Context, f File, plan *stackplan.Plan, target Target) error {
+// Write saves a plan that was made for a target, and returns its identity. No other user can read
+// the file.
+func Write(ctx context.Context, f File, plan *stackplan.Plan, target Target) (identity string, err error) {
 	made, err := target.Context(plan.Engine, f.CairnVersion)
 	if err != nil {
-		return failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
+		return "", failure.Error("Plan not saved", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	if f.Keys.Demands() {
-		err = f.writeSealed(ctx, plan, made)
+		identity, err = f.writeSealed(ctx, plan, made)
 	} else {
-		err = stackplan.WriteFile(f.Path, plan, made)
+		identity, err = stackplan.WriteFile(f.Path, plan, made)
 	}
 	if encryption.CodeOf(err) != "" {
-		return err
+		return "", err
 	}
 	if err != nil {
-		return failure.Error("Plan not saved", "The plan file cannot be written: %s.", failure.Reason(err))
+		return "", failure.Error("Plan not saved", "The plan file cannot be written: %s.", failure.Reason(err))
 	}
-	return nil
+	return identity, nil
 }
 
-func (f File) writeSealed(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) error {
+func (f File) writeSealed(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (identity string, err error) {
 	var content bytes.Buffer
-	if err := stackplan.Write(&content, plan, made); err != nil {
-		return err
+	if identity, err = stackplan.Write(&content, plan, made); err != nil {
+		return "", err
 	}
 	file, err := f.Keys.SealFile(ctx, encryption.PlanFile, content.Bytes())
 	if err != nil {
-		return err
+		return "", err
 	}
-	return durable.Replace(f.Path, func(w io.Writer) error {
+	return identity, durable.Replace(f.Path, func(w io.Writer) error {
 		_, err := w.Write(file)
 		return err
 	})

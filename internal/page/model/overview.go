@@ -11,7 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/overview"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
@@ -151,6 +151,7 @@ func driftText(u *overview.Unit, now time.Time) string {
 type Serial struct {
 	Number     int64
 	Operation  string
+	Plan       string // that was saved; "" for none
 	ApprovedBy string
 	By         string
 	Started    Time
@@ -160,13 +161,14 @@ type Serial struct {
 
 // NewSerial returns the row of a serial.
 func NewSerial(v statestore.Version) Serial {
-	name, approved := operation.CutApproval(v.Operation)
+	cause := deployment.CauseOf(v)
 	took := "unfinished"
 	if !v.Unfinished() {
 		took = v.Finished.Sub(v.Started).Round(100 * time.Millisecond).String()
 	}
 	return Serial{
-		v.Serial, Text(name), Text(approved), by(v), NewTime(v.Started), took, fmt.Sprintf("%d of %d", v.Changed, v.Total),
+		v.Serial, Text(cause.Operation), cause.Plan, Text(cause.ApprovedBy), by(v), NewTime(v.Started), took,
+		fmt.Sprintf("%d of %d", v.Changed, v.Total),
 	}
 }
 

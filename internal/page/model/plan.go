@@ -25,8 +25,9 @@ type Plan struct {
 	All        int // components in the plan
 	Components []PlanComponent
 	Outputs    []Row
-	Waiting    bool // it is the one that waits for approval
-	Identity   string
+	Waiting    bool   // it is the one that waits for approval
+	ID         string // by which the history names it
+	Identity   string // in whole
 }
 
 // PlanComponent is a component of which something changes.

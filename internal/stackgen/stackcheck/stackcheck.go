@@ -178,7 +178,7 @@ func (c *check) planWith(mode engine.Mode, parallelism int) (*stackplan.Plan, hc
 func (c *check) encode(plan *stackplan.Plan) []byte {
 	c.Helper()
 	var b bytes.Buffer
-	if err := stackplan.Write(&b, plan, stackplan.FileContext{Stack: "generated"}); err != nil {
+	if _, err := stackplan.Write(&b, plan, stackplan.FileContext{Stack: "generated"}); err != nil {
 		c.Fatal(err)
 	}
 	return b.Bytes()
