@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -81,6 +82,9 @@ type State struct {
 
 	// Unread says why the state of a root module is not read, "" for any other.
 	Unread string
+
+	// Lineage is that of the state of a root module, "" for any other.
+	Lineage string
 
 	Last statestore.Version // zero if nothing was applied; of a root module its serial and the time of its file
 
@@ -236,7 +240,7 @@ func (g *group) list(o *openStack) []Unit {
 	named := map[string]bool{}
 	for _, unit := range g.units {
 		if unit.Deployment != "" {
-			units = append(units, newUnit(unit, unit.Name, unit.Deployment))
+			units = append(units, newUnit(unit, nameOf(unit), unit.Deployment))
 			named[unit.Deployment] = true
 		}
 	}
@@ -268,12 +272,26 @@ func (g *group) list(o *openStack) []Unit {
 	return units
 }
 
-// stackName is the name of the stack of a unit, which may be a deployment of it.
-func stackName(u *fleet.Unit) string {
-	if suffix := deployconfig.NodeName("", u.Deployment); u.Deployment != "" && len(u.Name) > len(suffix) {
-		return u.Name[:len(u.Name)-len(suffix)]
+// nameOf is the name of a unit. Where directories name stacks, the one in the current directory is
+// named by itself, as "." says nothing.
+func nameOf(u *fleet.Unit) string {
+	const here = "."
+	switch own := filepath.Base(env.Absolute(u.Dir)); u.Name {
+	case here:
+		return own
+	case deployconfig.NodeName(here, u.Deployment):
+		return deployconfig.NodeName(own, u.Deployment)
 	}
 	return u.Name
+}
+
+// stackName is the name of the stack of a unit, which may be a deployment of it.
+func stackName(u *fleet.Unit) string {
+	name := nameOf(u)
+	if suffix := deployconfig.NodeName("", u.Deployment); u.Deployment != "" && len(name) > len(suffix) {
+		return name[:len(name)-len(suffix)]
+	}
+	return name
 }
 
 func newUnit(u *fleet.Unit, name, deployment string) Unit {

@@ -20,7 +20,7 @@ import (
 // readRoot looks at the state of a root module, if that is in a file: other backends are known to
 // their engine only, and asking that would run it (rule V1).
 func readRoot(unit *fleet.Unit) Unit {
-	u := newUnit(unit, unit.Name, "")
+	u := newUnit(unit, nameOf(unit), "")
 	u.Declared = true
 	dir := initdir.Dir{Path: unit.Dir, Environ: environment(unit)}
 	backend, err := dir.Backend()
@@ -65,7 +65,7 @@ func readFile(name string) (State, error) {
 	if !document.HasObjects() && document.Serial() == 0 && document.Lineage() == "" {
 		return State{Unread: "the state is empty, or encrypted"}, nil
 	}
-	state := State{Known: true}
+	state := State{Known: true, Lineage: document.Lineage()}
 	serial := int64(document.Serial()) //nolint:gosec // no state has so many
 	state.Last = statestore.Version{Serial: serial, Started: info.ModTime(), Finished: info.ModTime()}
 	state.Objects = len(document.Entries())
