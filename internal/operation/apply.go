@@ -190,6 +190,20 @@ func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stack
 	return r.interrupted(ctx, diags)
 }
 
+// Unfit returns why a saved plan of a stack does not fit the configuration, the engine or the state
+// any more; nil if it fits, or was applied. It is for looks at many plans: nothing is installed,
+// and no value is asked for.
+//
+// Errors: the reason why that cannot be known, as where a package of the stack is not installed.
+func Unfit(ctx context.Context, s *Stack, plan *stackplan.Plan, made stackplan.FileContext) (reason, err error) {
+	r := s.forPlan(plan, made).newSaved(plan, task{name: applyName, saved: made.Identity})
+	stored, diags := loadTarget(ctx, r)
+	if diags.HasErrors() || stored.HasDone(made.Identity) {
+		return nil, failure.AsError(diags)
+	}
+	return r.target(ctx, stored).Check(plan, made), nil
+}
+
 // applyFitting applies a saved plan, with the state locked. That may have changed before it was.
 func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, inputs variables.Given) hcl.Diagnostics {
 	if err := r.target(ctx, r.stored).Check(plan, made); err != nil {

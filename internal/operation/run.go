@@ -192,23 +192,26 @@ func (r *run) mistakes(ctx context.Context) hcl.Diagnostics {
 // loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in
 // another checkout, states that they come from may be as far away as that of the plan.
 func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
+	stored, diags := loadTarget(ctx, r)
+	if diags.HasErrors() || stored.HasDone(made.Identity) {
+		return stored, diags
+	}
+	if err := r.target(ctx, stored).Check(plan, made); err != nil {
+		return nil, diags.Extend(Diagnostics(err))
+	}
+	diags = diags.Extend(r.values.evaluate(ctx, applyName))
+	return stored, diags.Extend(r.values.read())
+}
+
+// loadTarget loads all that a saved plan is compared with.
+func loadTarget(ctx context.Context, r *run) (*deployment.Stored, hcl.Diagnostics) {
 	runtime, diags := r.stack.Runtime(ctx)
 	r.runtime = runtime
 	if diags = diags.Extend(r.loadDeployment(ctx)); diags.HasErrors() {
 		return nil, diags
 	}
 	stored, err := r.stack.states.Read(ctx)
-	if err == nil && stored.HasDone(made.Identity) {
-		return stored, diags
-	}
-	if err == nil {
-		err = r.target(ctx, stored).Check(plan, made)
-	}
-	if err != nil {
-		return nil, diags.Extend(Diagnostics(err))
-	}
-	diags = diags.Extend(r.values.evaluate(ctx, applyName))
-	return stored, diags.Extend(r.values.read())
+	return stored, diags.Extend(Diagnostics(err))
 }
 
 // plan makes a plan on the stored state.

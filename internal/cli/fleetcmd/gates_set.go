@@ -6,12 +6,9 @@ package fleetcmd
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // savingSet is a set while its plans are made.
@@ -62,13 +60,8 @@ func openSet(ctx context.Context, s *session.Session, request *fleet.Request, o 
 			return nil, err
 		}
 	}
-	hash, err := workspaceHash(request.Root)
-	if err != nil {
+	if err := set.CheckWorkspace(filepath.Join(request.Root, format.File)); err != nil {
 		return nil, err
-	}
-	if hash != set.Workspace {
-		return nil, failure.Error("Configuration changed since planning",
-			"The file %s is not the one that the plans in %s were made with. Nothing was done. Plan again.", format.File, o.set)
 	}
 	request.Names, request.NamesFrom = []string{}, "The set "+o.set
 	for _, unit := range set.Units {
@@ -117,16 +110,6 @@ func (g *gates) checkedOut(ctx context.Context) gitdiff.Checkout {
 	return at
 }
 
-// workspaceHash identifies the contents of the file that declares the stacks.
-func workspaceHash(root string) (string, error) {
-	content, err := os.ReadFile(filepath.Join(root, format.File))
-	if err != nil {
-		return "", failure.Error("No workspace file", "The file %s cannot be read: %s.", format.File, failure.Reason(err))
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:]), nil
-}
-
 // withSet makes a run save a set, or apply one.
 func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
 	switch {
@@ -139,10 +122,11 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 		if err != nil {
 			return err
 		}
-		if set.Workspace, err = workspaceHash(g.Root); err != nil {
+		if set.Workspace, err = planset.HashWorkspace(filepath.Join(g.Root, format.File)); err != nil {
 			return err
 		}
 		set.CairnVersion, set.Created = session.Version(), time.Now().UTC()
+		set.MadeBy = statestore.CurrentOwner() + "@" + statestore.CurrentHost()
 		at := g.checkedOut(ctx)
 		set.Commit, set.Tree = at.Commit, at.Tree
 		g.saving = &savingSet{Set: set, units: map[int]planset.Unit{}, clear: map[int]string{}}
@@ -382,13 +366,8 @@ func (g *gates) unsealPlans(ctx context.Context, drivers *rollout.Drivers, chose
 func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen map[string]int) hcl.Diagnostics {
 	found := make([]hcl.Diagnostics, len(g.applying.Units))
 	var b order.Builder
-	done := 0
 	for i := range g.applying.Units {
-		unit := &g.applying.Units[i]
-		b.Add(order.Node{Name: unit.Name})
-		if unit.Changes && g.applying.Progress(unit.Name) == planset.Done {
-			done++
-		}
+		b.Add(order.Node{Name: g.applying.Units[i].Name})
 	}
 	graph, err := b.Build()
 	if err != nil {
@@ -398,9 +377,7 @@ func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen
 		unit := &g.applying.Units[n]
 		number, ok := chosen[unit.Name]
 		if !ok {
-			found[n] = hcl.Diagnostics{
-				failure.New("Incomplete set of plans", "There is no stack %q to apply any more. Nothing was done. Plan again.", unit.Name),
-			}
+			found[n] = hcl.Diagnostics{unit.NotThere()}
 			return nil
 		}
 		found[n] = g.applying.Check(ctx, unit, drivers.Open(g.work, number))
@@ -410,17 +387,15 @@ func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen
 	for n, ofUnit := range found {
 		for _, diag := range ofUnit {
 			if diag.Severity == hcl.DiagError {
-				named := *diag
-				named.Detail = g.applying.Units[n].Name + ": " + diag.Detail
-				diags = diags.Append(&named)
+				diags = diags.Append(g.applying.Units[n].Of(diag))
 			}
 		}
 	}
 	if ctx.Err() != nil {
 		return failure.Diagnostics(failure.Error("Operation interrupted", "The plans of the set were looked at. Nothing was done."))
 	}
-	if done > 0 {
-		g.session.Note("%d of %d plans of the set are applied already.\n", done, len(g.applying.Units))
+	if applied := g.applying.Applied(g.applying.Progress); applied != "" {
+		g.session.NoteLine("%s", applied)
 	}
 	return diags
 }

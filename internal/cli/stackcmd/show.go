@@ -128,7 +128,7 @@ func showMarkdown(ctx context.Context, s *session.Session, paths []string, flags
 			return err
 		}
 		for _, plan := range plans {
-			units = append(units, markdown.Summarize(plan.name, plan.Plan))
+			units = append(units, markdown.Summarize(plan.Name, plan.Plan.Plan))
 		}
 	}
 	_, err = s.Streams.Out.Write(markdown.Write(options, units))
@@ -149,8 +149,8 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		return writeSet(s, plans, options)
 	case s.Options.JSON:
 		var prior *stackstate.State
-		if plan := plans[0]; !plan.isRoot {
-			prior = s.Stack().States().Prior(ctx, plan.made)
+		if plan := plans[0]; !plan.IsRoot {
+			prior = s.Stack().States().Prior(ctx, plan.Made)
 		}
 		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}

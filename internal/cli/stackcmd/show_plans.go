@@ -4,51 +4,36 @@
 package stackcmd
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/document"
-	"github.com/cairnstacks/cairn/internal/encryption"
-	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
+	"github.com/cairnstacks/cairn/internal/fleet/savedplan"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/env"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // savedPlan is a plan that was read from a file.
 type savedPlan struct {
-	*stackplan.Plan
-	made stackplan.FileContext // of a stack
-	name string
+	savedplan.Plan
 	unit *planset.Unit // of a set
-
-	isRoot  bool   // it is that of a root module
-	file    []byte // of a root module, as terraform or tofu has written it
-	private bool   // nobody here knows which of its values are sensitive
 }
 
 // readPlans reads the plan in a file, or those of a set in a directory. There is no set of a file.
 func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPlan, *planset.Set, error) {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		plan, err := readPlan(ctx, s.Stack(), path)
-		return []savedPlan{plan}, nil, err
+		plan, err := savedplan.Read(ctx, s.Stack(), path)
+		return []savedPlan{{Plan: plan}}, nil, err
 	}
 	keys, err := s.Stack().Env().Keys()
 	if err != nil {
@@ -61,75 +46,37 @@ func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPla
 	var plans []savedPlan
 	for i := range set.Units {
 		unit := &set.Units[i]
-		plan, err := readPlan(ctx, stackOf(s, unit), filepath.Join(path, filepath.FromSlash(unit.Plan)))
+		plan, err := savedplan.ReadUnit(ctx, stackOf(s, unit), set, unit)
 		if err != nil {
 			return nil, nil, err
 		}
-		plan.name, plan.unit = unit.Name, unit
-		plans = append(plans, plan)
+		plans = append(plans, savedPlan{plan, unit})
 	}
 	return plans, set, nil
 }
 
-// stackOf returns the stack of a unit, whose settings name the keys of its plan. Plans of root
-// modules are encrypted as the set is.
+// stackOf returns the stack of a unit, whose settings name the keys of its plan.
 func stackOf(s *session.Session, unit *planset.Unit) *operation.Stack {
 	if unit.Module != nil {
 		return s.Stack()
 	}
 	surroundings := s.Stack().Env()
-	dir := filepath.Join(surroundings.WorkspaceDir(), filepath.FromSlash(unit.Path))
-	return operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: surroundings.Environ}})
-}
-
-func readPlan(ctx context.Context, stack *operation.Stack, path string) (savedPlan, error) {
-	plan, made, err := stack.ReadPlan(ctx, path)
-	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
-		if text, readErr := readFile(ctx, stack, path); readErr == nil {
-			if root, rootErr := rootmodule.ReadPlan(text); rootErr == nil {
-				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, file: text, private: root.Private}, nil
-			}
-		}
-	}
-	if err != nil {
-		return savedPlan{}, err
-	}
-	name := cmp.Or(made.Stack, fileName(path))
-	if made.Deployment != "" && made.Deployment != settings.DefaultDeployment {
-		name += " (" + made.Deployment + ")"
-	}
-	return savedPlan{Plan: plan, made: made, name: name}, nil
-}
-
-// readFile reads the plan file of a root module.
-func readFile(ctx context.Context, stack *operation.Stack, path string) ([]byte, error) {
-	file, err := os.ReadFile(path)
-	if err != nil || !encryption.IsSealedFile(file) {
-		return file, err
-	}
-	keys, err := stack.Env().Keys()
-	if err != nil {
-		return nil, err
-	}
-	return keys.OpenFile(ctx, encryption.PlanFile, "the plan file "+path, file)
-}
-
-func fileName(path string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".plan"), ".tfplan")
+	options := operation.Options{Env: env.Options{Dir: surroundings.Dir, Workspace: surroundings.Workspace, Environ: surroundings.Environ}}
+	return operation.Open(savedplan.StackOf(options, unit))
 }
 
 // id names the plan in the history; "" for a root module, which has none.
-func (p savedPlan) id() string { return stackplan.ShortIdentity(p.made.Identity) }
+func (p savedPlan) id() string { return stackplan.ShortIdentity(p.Made.Identity) }
 
 // write shows the plan for a person.
 func (p savedPlan) write(s *session.Session, options views.Options) error {
 	switch {
-	case p.private:
+	case p.Private:
 		return p.writeAddresses(s)
-	case p.isRoot:
-		return views.WriteModulePlan(s.Streams.Out, p.Plan, options)
+	case p.IsRoot:
+		return views.WriteModulePlan(s.Streams.Out, p.Plan.Plan, options)
 	}
-	return views.WritePlan(s.Streams.Out, p.Plan, options)
+	return views.WritePlan(s.Streams.Out, p.Plan.Plan, options)
 }
 
 // writeAddresses shows each change as its action and address, without values.
@@ -146,7 +93,7 @@ func (p savedPlan) writeAddresses(s *session.Session) error {
 	if b.Len() == 0 {
 		b.WriteString("No changes of resources.\n")
 	}
-	b.WriteString("\nValues are not shown: only the providers of a root module know which of them are sensitive.\n")
+	b.WriteString("\n" + savedplan.ValuesOmitted + "\n")
 	_, err := s.Streams.Out.Write([]byte(b.String()))
 	return err
 }
@@ -158,45 +105,14 @@ type rootPlanDocument struct {
 }
 
 func (p savedPlan) document(prior *stackstate.State) any {
-	plan := p.Plan
-	if p.private {
-		plan = withoutValues(plan)
-	}
-	doc := document.NewPlan(plan, document.PlanOptions{CairnVersion: p.made.CairnVersion, Identity: p.made.Identity, Prior: prior})
-	if !p.isRoot {
+	doc := document.NewPlan(p.Shown(), document.PlanOptions{CairnVersion: p.Made.CairnVersion, Identity: p.Made.Identity, Prior: prior})
+	if !p.IsRoot {
 		return doc
 	}
 	for i := range doc.Components { // the module itself, which has no address
 		doc.Components[i].Address, doc.Components[i].Component = "", ""
 	}
-	return rootPlanDocument{doc, p.private}
-}
-
-// withoutValues leaves out the values of resources.
-func withoutValues(plan *stackplan.Plan) *stackplan.Plan {
-	without := func(change *engine.Change) *engine.Change {
-		bare := *change
-		bare.Before, bare.After = cty.NullVal(cty.DynamicPseudoType), cty.NullVal(cty.DynamicPseudoType)
-		return &bare
-	}
-	all := func(changes []*engine.Change) []*engine.Change {
-		bare := make([]*engine.Change, 0, len(changes))
-		for _, change := range changes {
-			bare = append(bare, without(change))
-		}
-		return bare
-	}
-	copied := *plan
-	copied.Components = nil
-	for _, component := range plan.Components {
-		bare := *component
-		bare.Changes, bare.Drift, bare.Deferred = all(component.Changes), all(component.Drift), slices.Clone(component.Deferred)
-		for i := range bare.Deferred {
-			bare.Deferred[i].Change = without(bare.Deferred[i].Change)
-		}
-		copied.Components = append(copied.Components, &bare)
-	}
-	return &copied
+	return rootPlanDocument{doc, p.Private}
 }
 
 // writeSet shows the plans of a set for a person, in their order.
@@ -205,7 +121,7 @@ func writeSet(s *session.Session, plans []savedPlan, options views.Options) erro
 		if i > 0 {
 			s.Line("")
 		}
-		heading := fmt.Sprintf("%s (%s, %s)", safetext.Name(plan.name), plan.unit.Kind, safetext.Name(plan.unit.Path))
+		heading := fmt.Sprintf("%s (%s, %s)", safetext.Name(plan.Name), plan.unit.Kind, safetext.Name(plan.unit.Path))
 		if id := plan.id(); id != "" {
 			heading += ": plan " + id
 		}

@@ -37,7 +37,7 @@ type planPart struct {
 
 // partsOf returns the parts of a plan in the order of their addresses.
 func partsOf(p *savedPlan) []planPart {
-	if p.isRoot {
+	if p.IsRoot {
 		return []planPart{{p, p.Components[0], ""}}
 	}
 	var parts []planPart
@@ -86,7 +86,7 @@ func someParts(parts []planPart) string {
 	for _, part := range parts[:min(len(parts), most)] {
 		name := part.address
 		if part.plan.unit != nil || name == "" {
-			name = strings.TrimSpace(part.plan.name + " " + name)
+			name = strings.TrimSpace(part.plan.Name + " " + name)
 		}
 		names = append(names, safetext.Name(name))
 	}
@@ -162,7 +162,7 @@ type fileNames map[string]bool
 // of returns the name of the plan and the address, with "_" for all that a shell or a file system
 // may take for something else. A name that is taken gets a number.
 func (n fileNames) of(part planPart) string {
-	name := part.plan.name
+	name := part.plan.Name
 	if part.address != "" {
 		name += "." + part.address
 	}
@@ -194,7 +194,7 @@ func newDocuments(s *session.Session) *documents {
 
 func (d *documents) of(ctx context.Context, part planPart) (*terraformplan.Document, error) {
 	plan := part.plan
-	if plan.isRoot {
+	if plan.IsRoot {
 		return d.ofRoot(ctx, plan)
 	}
 	if d.plans[plan] == nil {
@@ -202,7 +202,7 @@ func (d *documents) of(ctx context.Context, part planPart) (*terraformplan.Docum
 		if plan.unit != nil {
 			stack = stackOf(d.s, plan.unit)
 		}
-		of, diags := operation.NewTerraformPlans(ctx, stack, plan.Plan, plan.made)
+		of, diags := operation.NewTerraformPlans(ctx, stack, plan.Plan.Plan, plan.Made)
 		if diags.HasErrors() {
 			return nil, diags
 		}
@@ -219,7 +219,7 @@ func (d *documents) ofRoot(ctx context.Context, plan *savedPlan) (*terraformplan
 	if plan.unit != nil {
 		dir = filepath.Join(surroundings.WorkspaceDir(), filepath.FromSlash(plan.unit.Path))
 	}
-	return rootmodule.NewDocument(ctx, plan.file, rootmodule.DocumentOptions{
+	return rootmodule.NewDocument(ctx, plan.File, rootmodule.DocumentOptions{
 		Dir: env.Absolute(dir), Environ: surroundings.Environ, SchemaDir: engines.SchemaDir(),
 	})
 }

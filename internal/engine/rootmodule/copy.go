@@ -107,8 +107,8 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 // load reads the modules of the root module as the engine would, without the mistakes in them,
 // which the engine reports; nil if there is none. The resolver finds modules that are not in local
 // directories; nil finds none.
-func (w *Work) load(resolver stackconfig.Resolver) *module.Tree {
-	tree, _ := module.NewLoader(module.OptionsOf(w.engine.Info, w.opts.Dir, resolver)).Load(w.opts.Dir) //nolint:errcheck // see above
+func load(info engine.Info, dir string, resolver stackconfig.Resolver) *module.Tree {
+	tree, _ := module.NewLoader(module.OptionsOf(info, dir, resolver)).Load(dir) //nolint:errcheck // see above
 	return tree
 }
 
@@ -117,7 +117,7 @@ func (w *Work) load(resolver stackconfig.Resolver) *module.Tree {
 //
 // Errors: a [*WaitError].
 func (w *Work) latchable() (*module.Tree, error) {
-	tree := w.load(w.installedModules())
+	tree := load(w.engine.Info, w.opts.Dir, w.installedModules())
 	switch {
 	case tree == nil || tree.Module == nil || tree.Cycle || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() ||
 		tree.Root.HasConstants():

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -28,7 +29,7 @@ func (w *Work) Fingerprint(ctx context.Context) (made Fingerprint, err error) {
 		return made, err
 	}
 	made.Engine = w.engine.Info.Name + " " + w.engine.Info.Version
-	if made.Config, err = w.configHash(); err != nil {
+	if made.Config, err = HashConfig(w.engine.Info, w.opts.Dir); err != nil {
 		return made, err
 	}
 	made.StateFile, _ = w.localState() //nolint:errcheck // it is not known then
@@ -44,14 +45,16 @@ func (w *Work) Fingerprint(ctx context.Context) (made Fingerprint, err error) {
 	return made, nil
 }
 
-func (w *Work) configHash() (string, error) {
-	dirs := []string{w.opts.Dir}
-	if tree := w.load(nil); tree != nil {
+// HashConfig identifies the files of a root module and of the modules that it calls from local
+// directories, as an engine reads them.
+func HashConfig(info engine.Info, dir string) (string, error) {
+	dirs := []string{dir}
+	if tree := load(info, dir, nil); tree != nil {
 		for _, directory := range tree.Directories() {
 			dirs = append(dirs, directory.Dir)
 		}
 	}
-	files, err := stackplan.HashConfig(stackplan.ConfigSources{Base: w.opts.Dir, ModuleDirs: dirs})
+	files, err := stackplan.HashConfig(stackplan.ConfigSources{Base: dir, ModuleDirs: dirs})
 	if err != nil {
 		return "", err
 	}

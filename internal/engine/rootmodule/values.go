@@ -43,7 +43,7 @@ func (w *Work) SetInputs(values []Input) error {
 // checkInputs checks values for mistakes that no engine would report at their places: undeclared
 // variables, and sensitive values that would not stay so.
 func (w *Work) checkInputs(values []Input) hcl.Diagnostics {
-	tree := w.load(nil)
+	tree := load(w.engine.Info, w.opts.Dir, nil)
 	if tree == nil || tree.Module == nil {
 		return nil
 	}

@@ -102,13 +102,11 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 	case now.Engine != was.Engine:
 		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. "+
 			"Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}
-	case now.Config != was.Config:
-		return hcl.Diagnostics{failure.New("Configuration changed since planning",
-			"The files of the root module are not those that this plan was made from. Nothing was done. "+
-				"Apply the plan in a checkout of the commit that it was made from, or make a new plan.")}
 	}
-	if diag := unit.Module.version().Check(now.version()); diag != nil {
-		return hcl.Diagnostics{withBackend(diag)}
+	for _, diag := range []*hcl.Diagnostic{unit.Module.checkConfig(now.Config), unit.Module.CheckState(now.version())} {
+		if diag != nil {
+			return hcl.Diagnostics{diag}
+		}
 	}
 	return nil
 }

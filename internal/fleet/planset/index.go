@@ -43,11 +43,12 @@ type Index struct {
 	FormatVersion int       `json:"format_version"`
 	CairnVersion  string    `json:"cairn_version"`
 	Created       time.Time `json:"created"`
-	Workspace     string    `json:"workspace_sha256"` // of the file that lists the units
-	Key           string    `json:"key"`              // of the hashes of values
-	Commit        string    `json:"commit,omitempty"` // that was checked out, if it was as git has it
-	Tree          string    `json:"tree,omitempty"`   // of that commit
-	Units         []Unit    `json:"units"`            // in the order in which they were planned
+	MadeBy        string    `json:"made_by,omitempty"` // user and machine, as in "eva@build-3"; sets of 0.9 have none
+	Workspace     string    `json:"workspace_sha256"`  // of the file that lists the units
+	Key           string    `json:"key"`               // of the hashes of values
+	Commit        string    `json:"commit,omitempty"`  // that was checked out, if it was as git has it
+	Tree          string    `json:"tree,omitempty"`    // of that commit
+	Units         []Unit    `json:"units"`             // in the order in which they were planned
 }
 
 // Unit is one of a set.
