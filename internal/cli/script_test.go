@@ -59,6 +59,8 @@ func testContext() context.Context { return context.Background() }
 //   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
 //   - warned CODE PLACE ARGUMENT...: cairn warns
 //   - unprivileged: has cairn obey the modes of files from then on, as root does not
+//   - fetch FILE PATH [TEXT]: has the answer of the page, whose address with a token is in a file,
+//     as the output, if a text is given once the answer has it; "!" for an answer that refuses
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
 func TestScripts(t *testing.T) {
 	testenv.EngineOnPath(t)
@@ -94,6 +96,7 @@ func TestScripts(t *testing.T) {
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,
+			"fetch":    fetchPage,
 			"truncate": truncateFile,
 			"alter":    alterFile,
 			"refused":  refusedCommand,

@@ -19,6 +19,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/page"
 	"github.com/cairnstacks/cairn/internal/page/reading"
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -40,17 +41,25 @@ type site struct {
 // newSite returns a server of some units. Nobody has opened its address yet.
 func newSite(t testing.TB, approve func(context.Context, page.Approval) error, units ...*fleet.Unit) *site {
 	t.Helper()
+	return newSiteWith(t, approve, reading.Options{}, units...)
+}
+
+// newSiteWith is [newSite] with other options than the units.
+func newSiteWith(t testing.TB, approve func(context.Context, page.Approval) error, options reading.Options, units ...*fleet.Unit) *site {
+	t.Helper()
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, format.File), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	selected := map[*fleet.Unit]bool{}
 	for _, u := range units {
 		selected[u] = true
 	}
+	options.List = func(context.Context) (*fleet.Source, error) {
+		return &fleet.Source{Place: fleet.Place{Root: root}, Units: units, Selected: selected}, nil
+	}
 	server, err := page.Listen(t.Context(), page.Options{
-		Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Approve: approve,
-		Repository: reading.New(reading.Options{
-			List: func(context.Context) (*fleet.Source, error) {
-				return &fleet.Source{Units: units, Selected: selected}, nil
-			},
-		}),
+		Address: "127.0.0.1:0", Log: slog.New(slog.DiscardHandler), Approve: approve, Repository: reading.New(options),
 	})
 	if err != nil {
 		t.Fatal(err)

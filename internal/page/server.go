@@ -26,7 +26,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/page/reading"
 	"github.com/cairnstacks/cairn/internal/show/picture"
 	"github.com/cairnstacks/cairn/internal/show/stackpicture"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 //go:embed assets
@@ -96,13 +95,18 @@ func Listen(ctx context.Context, opts Options) (*Server, error) {
 	return s, err
 }
 
-// URL is the address for the user, with the token: that of the first plan file, if there is one.
+// URL is the address for the user, with the token: that of the first plan file or set that was
+// named, if there is one.
 func (s *Server) URL() string {
 	at := url.URL{Scheme: "http", Host: s.listener.Addr().String(), Path: "/"}
 	query := url.Values{"token": {s.guard.token}}
-	if len(s.opts.Repository.PlanFiles()) > 0 {
+	switch {
+	case len(s.opts.Repository.PlanFiles()) > 0:
 		at.Path = "/plan"
 		query.Set("file", "1")
+	case len(s.opts.Repository.SetNames()) > 0:
+		at.Path = "/set"
+		query.Set("set", "1")
 	}
 	at.RawQuery = query.Encode()
 	return at.String()
@@ -151,6 +155,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /graph.svg", s.picture)
 	mux.HandleFunc("GET /objects", s.page("objects", s.objects))
 	mux.HandleFunc("GET /plan", s.page("plan", s.plan))
+	mux.HandleFunc("GET /set", s.page("set", s.set))
 	mux.HandleFunc("GET /history", s.page("history", s.history))
 	mux.HandleFunc("GET /change", s.page("change", s.change))
 	mux.HandleFunc("GET /blame", s.page("blame", s.blame))
@@ -169,6 +174,7 @@ type view struct {
 	Page  any
 	Unit  *model.Unit // whose page it is; nil for none
 	Plans []string    // plan files that were named
+	Sets  []string    // sets that were named
 	Form  string      // token of forms
 	Path  string      // of the page, for its form with a search
 	Query url.Values
@@ -205,6 +211,7 @@ func (s *Server) page(name string, look func(*http.Request) (view, error)) http.
 			}
 		}
 		v.Form, v.Path, v.Query, v.Plans = s.guard.form, r.URL.Path, r.URL.Query(), s.opts.Repository.PlanFiles()
+		v.Sets = s.opts.Repository.SetNames()
 		v.Now = model.NewTime(time.Now()).Shown
 		var b bytes.Buffer
 		if err := s.templates[used].ExecuteTemplate(&b, "layout", v); err != nil {
@@ -237,7 +244,13 @@ func queryOf(r *http.Request) model.Query {
 
 func (s *Server) overview(r *http.Request) (view, error) {
 	units, problems := s.opts.Repository.Units(r.Context())
-	return view{Title: "Overview", Page: model.NewOverview(units, queryOf(r), time.Now(), problems)}, nil
+	page := model.NewOverview(units, queryOf(r), time.Now(), problems)
+	if page.Page == 1 {
+		for _, set := range s.opts.Repository.Sets(r.Context()) {
+			page.Sets = append(page.Sets, model.NewSetRow(set, time.Now()))
+		}
+	}
+	return view{Title: "Overview", Page: page}, nil
 }
 
 // unit returns the unit that a request is about.
@@ -301,6 +314,9 @@ func (s *Server) objects(r *http.Request) (view, error) {
 }
 
 func (s *Server) plan(r *http.Request) (view, error) {
+	if r.URL.Query().Has("set") {
+		return s.setPlan(r)
+	}
 	var unit *overview.Unit
 	var v view
 	var file string
@@ -327,14 +343,13 @@ func (s *Server) plan(r *http.Request) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	page := model.NewPlan(read.Plan, queryOf(r))
+	page := model.NewPlan(read, queryOf(r))
 	if unit != nil {
 		if rel, err := filepath.Rel(unit.Dir, file); err == nil {
 			file = rel // as commands in the directory of the stack name it
 		}
 	}
 	page.Unit, page.File, page.Number, page.Waiting = v.Unit, model.Text(file), number, unit != nil
-	page.ID, page.Identity = stackplan.ShortIdentity(read.Made.Identity), read.Made.Identity
 	v.Page = page
 	return v, nil
 }

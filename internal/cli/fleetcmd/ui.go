@@ -6,6 +6,7 @@ package fleetcmd
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -40,10 +41,11 @@ func UICommand() *session.Command {
 		Summary: "Serves a page with stacks, plans, progress and history to the browser on this machine.",
 		Long: `
 The address that is printed has a token: only who has it sees the page, and no other machine reaches it. The page shows what
-"cairn status" shows, the components of each stack, plans that wait for approval and those in the given files, what goes on in
-a deployment, its history, and since when attributes have their values. Sensitive values stay in this process. Somebody at this
+"cairn status" shows, the components of each stack, plans that wait for approval and those in the given files, sets of plans that
+"cairn run plan -out=DIR" has saved in the given directories or in "plans" at the top of the repository, what goes on in a
+deployment, its history, and since when attributes have their values. Sensitive values stay in this process. Somebody at this
 terminal has to allow it before a plan is applied that was approved on the page.`,
-		Example: "cairn ui -open\ncairn ui stack.plan\ncairn ui -addr=127.0.0.1:8080 -tags=prod",
+		Example: "cairn ui -open\ncairn ui stack.plan\ncairn ui plans\ncairn ui -addr=127.0.0.1:8080 -tags=prod",
 		MaxArgs: 16,
 		Flags: func(f *session.Flags) {
 			o = uiOptions{}
@@ -63,12 +65,17 @@ func serveUI(ctx context.Context, s *session.Session, o uiOptions, plans []strin
 	if _, err := openStacks(ctx, s, o.tree); err != nil { // before anybody opens a browser
 		return 0, err
 	}
-	for i, plan := range plans {
+	var files, sets []string
+	for _, plan := range plans {
 		absolute, err := filepath.Abs(plan)
 		if err != nil {
 			return 0, err
 		}
-		plans[i] = absolute
+		if info, err := os.Stat(absolute); err == nil && info.IsDir() {
+			sets = append(sets, absolute)
+		} else {
+			files = append(files, absolute)
+		}
 	}
 	approver := &pageApprover{session: s, ask: !o.allowApprove}
 	ctx, stop := s.Interruptible(ctx, session.InFlight{Begun: approver.views.Begun, Lost: approver.views.Lost})
@@ -80,7 +87,7 @@ func serveUI(ctx context.Context, s *session.Session, o uiOptions, plans []strin
 				quiet := session.New(session.Streams{}, s.Deps) // whose sources nobody else reads at the same time
 				return openStacks(ctx, quiet, o.tree)
 			},
-			Stack: operation.Options{StopNow: s.StopNow}, PlanFiles: plans,
+			Stack: operation.Options{StopNow: s.StopNow}, PlanFiles: files, Sets: sets,
 		}),
 	})
 	if errors.Is(err, page.ErrNotLoopback) {

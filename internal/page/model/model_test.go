@@ -11,6 +11,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/fleet/savedplan"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/page/model"
 	"github.com/cairnstacks/cairn/internal/show/picture"
@@ -21,7 +22,7 @@ import (
 )
 
 // newPlan returns a plan that creates an object in each of so many components.
-func newPlan(t testing.TB, components int) *stackplan.Plan {
+func newPlan(t testing.TB, components int) *savedplan.Plan {
 	t.Helper()
 	plan := &stackplan.Plan{Applyable: true, Complete: true}
 	long := cty.StringVal(strings.Repeat("<b>", 1<<19))
@@ -46,7 +47,7 @@ func newPlan(t testing.TB, components int) *stackplan.Plan {
 			}},
 		})
 	}
-	return plan
+	return &savedplan.Plan{Plan: plan}
 }
 
 // A page of a large plan has a part of it, and values are cut and hidden.

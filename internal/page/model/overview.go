@@ -22,6 +22,7 @@ type Overview struct {
 	Units    []Unit
 	Concerns []Concern // numbers by kind, over all units
 	Problems []string  // why units could not be listed
+	Sets     []SetRow  // on its first page
 }
 
 // Unit is a row of the overview, and the head of the pages of a unit.

@@ -4,6 +4,9 @@
 package model
 
 import (
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/fleet/savedplan"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
@@ -26,8 +29,11 @@ type Plan struct {
 	Components []PlanComponent
 	Outputs    []Row
 	Waiting    bool   // it is the one that waits for approval
-	ID         string // by which the history names it
+	ID         string // by which the history names it; "" for a root module
 	Identity   string // in whole
+	IsRoot     bool
+	Omitted    string   // why values are left out
+	Set        *SetLink // nil for a plan of no set
 }
 
 // PlanComponent is a component of which something changes.
@@ -65,11 +71,16 @@ var symbolClasses = map[string]string{
 const openUpTo = 3
 
 // NewPlan returns the page of a plan that is asked for.
-func NewPlan(plan *stackplan.Plan, q Query) Plan {
+func NewPlan(saved *savedplan.Plan, q Query) Plan {
+	plan := saved.Shown()
 	page := Plan{
-		Mode: plan.Mode.String(), Made: NewTime(plan.Timestamp), Engine: Text(plan.Engine.Name + " " + plan.Engine.Version),
+		Mode: plan.Mode.String(), Made: NewTime(plan.Timestamp), Engine: Text(strings.TrimSpace(plan.Engine.Name + " " + plan.Engine.Version)),
 		Counts: eventtext.PlanCounts(plan.Counts()), Complete: plan.Complete, Applyable: plan.Applyable, All: len(plan.Components),
-		Outputs: newRows(views.PlannedOutputs(plan, mostValue)),
+		Outputs: newRows(views.PlannedOutputs(plan, mostValue)), IsRoot: saved.IsRoot,
+		ID: stackplan.ShortIdentity(saved.Made.Identity), Identity: saved.Made.Identity,
+	}
+	if saved.Private {
+		page.Omitted = savedplan.ValuesOmitted
 	}
 	var matching []views.PlannedComponent
 	for _, c := range views.PlannedComponents(plan) {
@@ -81,6 +92,9 @@ func NewPlan(plan *stackplan.Plan, q Query) Plan {
 	page.Pages, from, to = pageOf(q, len(matching))
 	for _, c := range matching[from:to] {
 		one := newPlanComponent(c)
+		if page.IsRoot {
+			one.Address, one.Verb = Text(saved.Name), "" // the module, which has no address
+		}
 		one.Open = len(matching) <= openUpTo || q.Search != ""
 		page.Components = append(page.Components, one)
 	}

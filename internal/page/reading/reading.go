@@ -22,13 +22,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/overview"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/fleet/savedplan"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/blame"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/page/model"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Options say what is read.
@@ -38,6 +38,7 @@ type Options struct {
 
 	Stack     operation.Options // with which stacks are opened, without the one that is meant
 	PlanFiles []string          // besides those that wait for approval
+	Sets      []string          // absolute directories of sets of plans
 }
 
 // Repository is a repository with its units. Safe for concurrent use.
@@ -48,6 +49,7 @@ type Repository struct {
 	mu struct {
 		sync.Mutex
 		units    []overview.Unit
+		src      *fleet.Source // nil if they could not be listed
 		problems []string
 		at       time.Time
 		plans    map[string]*readPlan
@@ -73,9 +75,10 @@ func (r *Repository) Units(ctx context.Context) (units []overview.Unit, problems
 	if time.Since(r.mu.at) < fresh {
 		return r.mu.units, r.mu.problems
 	}
-	r.mu.problems, r.mu.units = nil, nil
+	r.mu.problems, r.mu.units, r.mu.src = nil, nil, nil
 	src, err := r.opts.List(ctx)
 	if err == nil {
+		r.mu.src = src
 		for _, diag := range src.Diags {
 			r.mu.problems = append(r.mu.problems, diag.Summary+": "+diag.Detail)
 		}
@@ -89,6 +92,14 @@ func (r *Repository) Units(ctx context.Context) (units []overview.Unit, problems
 	}
 	r.mu.at = time.Now()
 	return r.mu.units, r.mu.problems
+}
+
+// look returns all units with their source, which is nil if they could not be listed.
+func (r *Repository) look(ctx context.Context) ([]overview.Unit, *fleet.Source) {
+	units, _ := r.Units(ctx)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return units, r.mu.src
 }
 
 // Forget makes the next look at the units a new one.
@@ -115,12 +126,14 @@ func (r *Repository) Unit(ctx context.Context, name string) (overview.Unit, erro
 }
 
 // Open opens the stack of a unit. The caller closes it.
-func (r *Repository) Open(u overview.Unit) *operation.Stack {
+func (r *Repository) Open(u overview.Unit) *operation.Stack { return operation.Open(r.options(u)) }
+
+func (r *Repository) options(u overview.Unit) operation.Options {
 	options := r.opts.Stack
 	options.Shared = &r.shared
 	options.Env.Dir, options.Env.Environ, options.Env.Deployment = u.Dir, u.Environ, u.Deployment
 	options.Env.Files, options.Env.Notify = nil, nil // which are not for several at the same time
-	return operation.Open(options)
+	return options
 }
 
 // in calls a function with the opened stack of a unit, which is one with a state.
@@ -197,8 +210,7 @@ func firstError(diags hcl.Diagnostics) string {
 
 // readPlan is a plan that was read from a file, as long as the file is the same.
 type readPlan struct {
-	Plan *stackplan.Plan
-	Made stackplan.FileContext
+	savedplan.Plan
 
 	size int64
 	time time.Time
@@ -209,7 +221,20 @@ type readPlan struct {
 const mostPlans = 2
 
 // Plan reads a plan file, of a unit or, with nil, of the stack in the current directory.
-func (r *Repository) Plan(ctx context.Context, u *overview.Unit, file string) (*readPlan, error) {
+func (r *Repository) Plan(ctx context.Context, u *overview.Unit, file string) (*savedplan.Plan, error) {
+	var of overview.Unit
+	if u != nil {
+		of = *u
+	}
+	return r.plan(r.options(of), file, func(stack *operation.Stack) (savedplan.Plan, error) {
+		return savedplan.Read(ctx, stack, file)
+	})
+}
+
+// plan reads a plan file with a stack of these options, or returns the plan as it was read before.
+func (r *Repository) plan(
+	options operation.Options, file string, read func(*operation.Stack) (savedplan.Plan, error),
+) (*savedplan.Plan, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, failure.Error("Plan not found", "The plan file cannot be read: %s.", failure.Reason(err))
@@ -219,23 +244,19 @@ func (r *Repository) Plan(ctx context.Context, u *overview.Unit, file string) (*
 	if known != nil && known.size == info.Size() && known.time.Equal(info.ModTime()) {
 		known.used = time.Now()
 		r.mu.Unlock()
-		return known, nil
+		return &known.Plan, nil
 	}
 	r.mu.Unlock()
-	opened := overview.Unit{Kind: rollout.Components}
-	if u != nil {
-		opened = *u
-	}
-	read, err := in(r, opened, func(stack *operation.Stack) (*readPlan, error) {
-		plan, made, err := stack.ReadPlan(ctx, file)
-		return &readPlan{plan, made, info.Size(), info.ModTime(), time.Now()}, err
-	})
+	stack := operation.Open(options)
+	defer stack.Close() //nolint:errcheck // nothing was written
+	plan, err := read(stack)
 	if err != nil {
 		return nil, err
 	}
+	kept := &readPlan{plan, info.Size(), info.ModTime(), time.Now()}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mu.plans[file] = read
+	r.mu.plans[file] = kept
 	for len(r.mu.plans) > mostPlans {
 		oldest := ""
 		for name, plan := range r.mu.plans {
@@ -245,14 +266,16 @@ func (r *Repository) Plan(ctx context.Context, u *overview.Unit, file string) (*
 		}
 		delete(r.mu.plans, oldest)
 	}
-	return read, nil
+	return &kept.Plan, nil
 }
 
 // PlanFiles are those that were named, by numbers from 1 on.
-func (r *Repository) PlanFiles() []string {
-	names := make([]string, len(r.opts.PlanFiles))
-	for i, file := range r.opts.PlanFiles {
-		names[i] = filepath.Base(file)
+func (r *Repository) PlanFiles() []string { return baseNames(r.opts.PlanFiles) }
+
+func baseNames(paths []string) []string {
+	names := make([]string, len(paths))
+	for i, path := range paths {
+		names[i] = filepath.Base(path)
 	}
 	return names
 }
