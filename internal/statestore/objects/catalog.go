@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	statelogv1 "github.com/cairnstacks/cairn/proto/cairn/statelog/v1"
 )
@@ -46,11 +47,11 @@ func (c *catalog) update(ctx context.Context, next func(now *statelogv1.Catalog)
 			return err
 		}
 		ctx := context.WithoutCancel(ctx)
-		err = c.place.create(ctx, objectName(c.folder, want.GetNumber(), entryKind), object)
-		if errors.Is(err, errExists) {
+		err = c.place.Create(ctx, objectName(c.folder, want.GetNumber(), entryKind), object)
+		if errors.Is(err, objectstore.ErrExists) {
 			// By another process, or by an attempt whose answer was lost (rule O3).
 			var there []byte
-			there, err = c.place.read(ctx, objectName(c.folder, want.GetNumber(), entryKind))
+			there, err = c.place.Read(ctx, objectName(c.folder, want.GetNumber(), entryKind))
 			if err == nil && sha256.Sum256(there) != sha256.Sum256(object) {
 				continue
 			}
@@ -63,7 +64,7 @@ func (c *catalog) update(ctx context.Context, next func(now *statelogv1.Catalog)
 }
 
 func (c *catalog) refresh(ctx context.Context) error {
-	names, _, err := c.place.list(ctx, c.folder, nil, 1)
+	names, _, err := c.place.List(ctx, c.folder, nil, 1)
 	if err != nil {
 		return err
 	}
@@ -77,7 +78,7 @@ func (c *catalog) refresh(ctx context.Context) error {
 	case number == c.known.GetNumber():
 		return nil
 	}
-	object, err := c.place.read(ctx, objectName(c.folder, number, entryKind))
+	object, err := c.place.Read(ctx, objectName(c.folder, number, entryKind))
 	if err != nil {
 		return err
 	}

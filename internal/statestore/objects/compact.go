@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -28,7 +29,7 @@ func (l *lock) Compact(ctx context.Context, before int64) (removed int, err erro
 		}
 		newest := int64(len(at.known.versions))
 		if before < 1 || before > newest {
-			return &statestore.SerialError{Location: l.store.shown, Deployment: l.info.Deployment, Serial: before, Newest: newest}
+			return &statestore.SerialError{Location: l.store.Shown, Deployment: l.info.Deployment, Serial: before, Newest: newest}
 		}
 		now, err := l.store.now(ctx)
 		if err != nil {
@@ -65,7 +66,7 @@ func (l *log) compact(ctx context.Context, needed int64, before time.Time) (remo
 	for some := range slices.Chunk(names, requests) {
 		group, within := errgroup.WithContext(ctx)
 		for _, name := range some {
-			group.Go(func() error { return l.place.remove(within, name) })
+			group.Go(func() error { return l.place.Remove(within, name) })
 		}
 		if err := group.Wait(); err != nil {
 			return removed, err
@@ -79,8 +80,8 @@ func (l *log) compact(ctx context.Context, needed int64, before time.Time) (remo
 // there; 0 if everything is too young.
 func (l *log) base(ctx context.Context, there contents, needed int64, before time.Time) (int64, error) {
 	isOld := func(number int64) (bool, error) {
-		at, err := l.place.modified(ctx, objectName(l.folder, number, entryKind))
-		if errors.Is(err, errMissing) { // removed before
+		at, err := l.place.Modified(ctx, objectName(l.folder, number, entryKind))
+		if errors.Is(err, objectstore.ErrMissing) { // removed before
 			return true, nil
 		}
 		return at.Before(before), err
@@ -114,7 +115,7 @@ func (l *log) makeSnapshot(ctx context.Context, there contents, number int64) er
 	if err != nil {
 		return err
 	}
-	if err := l.place.create(ctx, objectName(l.folder, number, snapshotKind), object); !errors.Is(err, errExists) {
+	if err := l.place.Create(ctx, objectName(l.folder, number, snapshotKind), object); !errors.Is(err, objectstore.ErrExists) {
 		return err
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
@@ -85,13 +86,13 @@ func TestContention(t *testing.T) { testContention(t, newDirectory(t), 8, 20) }
 
 // racingBucket calls a function once, after its first list.
 type racingBucket struct {
-	bucket
+	objectstore.Bucket
 	race sync.Once
 	run  func()
 }
 
-func (b *racingBucket) list(ctx context.Context, prefix string, token []byte, most int) ([]string, []byte, error) {
-	names, next, err := b.bucket.list(ctx, prefix, token, most)
+func (b *racingBucket) List(ctx context.Context, prefix string, token []byte, most int) ([]string, []byte, error) {
+	names, next, err := b.Bucket.List(ctx, prefix, token, most)
 	b.race.Do(b.run)
 	return names, next, err
 }
@@ -101,9 +102,10 @@ func (b *racingBucket) list(ctx context.Context, prefix string, token []byte, mo
 func TestBegunWhileReading(t *testing.T) {
 	location := newDirectory(t)
 	reader := storetest.OpenWith(t, open, location).(*store)
-	reader.place.mu.bucket = &racingBucket{bucket: &directoryBucket{reader.bucket}, run: func() {
+	race := func() {
 		storetest.Apply(t, storetest.OpenWith(t, open, location), map[string][]byte{"key": []byte("value")})
-	}}
+	}
+	reader.Wrap = func(b objectstore.Bucket) objectstore.Bucket { return &racingBucket{Bucket: b, run: race} }
 	if snapshot := storetest.MustRead(t, reader, "default"); string(snapshot.Records["key"]) != "value" {
 		t.Errorf("got %q, want the record", snapshot.Records)
 	}

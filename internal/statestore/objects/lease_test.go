@@ -36,7 +36,7 @@ func lockElsewhere(t *testing.T, s *store, parts ...statestore.Part) *lock {
 // age makes an object older.
 func age(t *testing.T, s *store, name string, by time.Duration) {
 	t.Helper()
-	path := filepath.Join(s.bucket, name)
+	path := filepath.Join(s.address.Bucket, name)
 	at := time.Now().Add(-by)
 	if err := os.Chtimes(path, at, at); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestLeaseEnds(t *testing.T) {
 	refused()
 	entry := objectName(theirs.prefix+"deployments/default/", 1, entryKind)
 	age(t, ours, entry, statestore.LeaseTime+time.Minute)
-	if err := theirs.put(t.Context(), old.log.leaseName(old.ID()), []byte(old.ID())); err != nil { // as it renews its lease
+	if err := theirs.Put(t.Context(), old.log.leaseName(old.ID()), []byte(old.ID())); err != nil { // as it renews its lease
 		t.Fatal(err)
 	}
 	refused()

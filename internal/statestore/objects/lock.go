@@ -73,13 +73,13 @@ func (s *store) Lock(ctx context.Context, deployment string, request statestore.
 // the next write says so.
 func (l *lock) renew(ctx context.Context) {
 	l.renewed.Store(true)
-	_ = l.store.put(ctx, l.log.leaseName(l.info.ID), []byte(l.info.ID)) //nolint:errcheck // see above
+	_ = l.store.Put(ctx, l.log.leaseName(l.info.ID), []byte(l.info.ID)) //nolint:errcheck // see above
 }
 
 // endLease removes the object for the lease of a lock that nobody holds any more. If that fails,
 // the object stays, and means nothing.
 func (s *store) endLease(ctx context.Context, l *log, lockID string) {
-	_ = s.remove(context.WithoutCancel(ctx), l.leaseName(lockID)) //nolint:errcheck // see above
+	_ = s.Remove(context.WithoutCancel(ctx), l.leaseName(lockID)) //nolint:errcheck // see above
 }
 
 // displaced are the holders whose locks are removed for another one.
@@ -113,7 +113,7 @@ func (l *lock) acquire(ctx context.Context, m *model) (*statelogv1.Entry, *displ
 				return nil, nil, err
 			}
 		}
-		if err := holder.Displace(part, l.store.shown, now); err != nil {
+		if err := holder.Displace(part, l.store.Shown, now); err != nil {
 			return nil, nil, err
 		}
 		from.holders, ids = append(from.holders, holder), append(ids, holder.ID)
@@ -133,7 +133,7 @@ func (l *lock) verify(m *model) error {
 		return nil
 	}
 	return &statestore.LockLostError{
-		Location: l.store.shown, Deployment: l.info.Deployment, ID: l.info.ID, Now: m.present(&l.info),
+		Location: l.store.Shown, Deployment: l.info.Deployment, ID: l.info.ID, Now: m.present(&l.info),
 	}
 }
 
@@ -195,7 +195,7 @@ func (s *store) ForceUnlock(ctx context.Context, deployment, lockID string) erro
 			if m.holder(lockID) != nil {
 				return unlock(lockID), nil
 			}
-			notThere := &statestore.LockIDError{Location: s.shown, Deployment: deployment, ID: lockID}
+			notThere := &statestore.LockIDError{Location: s.Shown, Deployment: deployment, ID: lockID}
 			if len(m.holders) > 0 {
 				now := m.holders[0].LockInfo
 				notThere.Now = &now
@@ -285,5 +285,5 @@ func (l *lock) begin(at statestore.Base, v version, write *statelogv1.Write) *st
 }
 
 func (l *lock) stale(want statestore.Base, m *model) error {
-	return &statestore.StaleError{Location: l.store.shown, Deployment: l.info.Deployment, Want: want, Have: m.base()}
+	return &statestore.StaleError{Location: l.store.Shown, Deployment: l.info.Deployment, Want: want, Have: m.base()}
 }

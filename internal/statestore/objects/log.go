@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	statelogv1 "github.com/cairnstacks/cairn/proto/cairn/statelog/v1"
 )
@@ -74,7 +75,7 @@ func (l *log) refresh(ctx context.Context) error {
 		if err == nil {
 			l.contact = calendar()
 		}
-		if !errors.Is(err, errMissing) {
+		if !errors.Is(err, objectstore.ErrMissing) {
 			return err
 		}
 		// Old entries are removed when a log is compacted.
@@ -114,7 +115,7 @@ type listed struct {
 func (l *log) list(ctx context.Context, known int64) (there listed, err error) {
 	var token []byte
 	for {
-		names, next, err := l.place.list(ctx, l.folder, token, pageSize)
+		names, next, err := l.place.List(ctx, l.folder, token, pageSize)
 		if err != nil {
 			return there, err
 		}
@@ -148,7 +149,7 @@ func (l *log) load(ctx context.Context, number int64) error {
 }
 
 func (l *log) readSnapshot(ctx context.Context, number int64) (*model, int64, error) {
-	object, err := l.place.read(ctx, objectName(l.folder, number, snapshotKind))
+	object, err := l.place.Read(ctx, objectName(l.folder, number, snapshotKind))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -181,7 +182,7 @@ func (l *log) follow(ctx context.Context, newest int64) error {
 		group, within := errgroup.WithContext(ctx)
 		for i, number := range numbers {
 			group.Go(func() (err error) {
-				objects[i], err = l.place.read(within, objectName(l.folder, number, entryKind))
+				objects[i], err = l.place.Read(within, objectName(l.folder, number, entryKind))
 				return err
 			})
 		}
@@ -268,12 +269,12 @@ func calendar() time.Time { return time.Now().Round(0) }
 // create creates the object of an entry. It reports false if there is one of somebody else.
 func (l *log) create(ctx context.Context, e *statelogv1.Entry, object []byte) (mine bool, err error) {
 	name := objectName(l.folder, e.GetNumber(), entryKind)
-	err = l.place.create(ctx, name, object)
-	if !errors.Is(err, errExists) {
+	err = l.place.Create(ctx, name, object)
+	if !errors.Is(err, objectstore.ErrExists) {
 		return err == nil, err
 	}
 	// The answer to an attempt before this one may have been lost (rule O3).
-	there, err := l.place.read(ctx, name)
+	there, err := l.place.Read(ctx, name)
 	if err != nil {
 		return false, err
 	}
@@ -290,8 +291,8 @@ func (l *log) summarise(ctx context.Context) {
 		return
 	}
 	// Without it, reading takes more requests; whoever writes next makes one.
-	err = l.place.create(ctx, objectName(l.folder, l.known.number, snapshotKind), object)
-	if err == nil || errors.Is(err, errExists) {
+	err = l.place.Create(ctx, objectName(l.folder, l.known.number, snapshotKind), object)
+	if err == nil || errors.Is(err, objectstore.ErrExists) {
 		l.entries, l.bytes, l.size = 0, 0, int64(len(object))
 	}
 }
@@ -299,12 +300,12 @@ func (l *log) summarise(ctx context.Context) {
 // leaseEnd returns the time when the lease of a holder ends, by the clock of the service. Renewed
 // reports whether it was ever renewed, so that there is an object for it.
 func (l *log) leaseEnd(ctx context.Context, h *holder) (end time.Time, renewed bool, err error) {
-	at, err := l.place.modified(ctx, l.leaseName(h.ID))
+	at, err := l.place.Modified(ctx, l.leaseName(h.ID))
 	renewed = err == nil
-	if errors.Is(err, errMissing) { // the lock is young
-		at, err = l.place.modified(ctx, objectName(l.folder, h.entry, entryKind))
+	if errors.Is(err, objectstore.ErrMissing) { // the lock is young
+		at, err = l.place.Modified(ctx, objectName(l.folder, h.entry, entryKind))
 	}
-	if errors.Is(err, errMissing) { // compacted: it is old, and nobody renews it
+	if errors.Is(err, objectstore.ErrMissing) { // compacted: it is old, and nobody renews it
 		at, err = time.Time{}, nil
 	}
 	return at.Add(statestore.LeaseTime), renewed, err

@@ -76,7 +76,7 @@ func TestDamage(t *testing.T) {
 	if err := original.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	names, _, err := (&directoryBucket{directory}).list(t.Context(), "", nil, 1000)
+	names, _, err := original.(*store).List(t.Context(), "", nil, 1000)
 	if err != nil || len(names) < 100 {
 		t.Fatalf("%d objects, error %v", len(names), err)
 	}

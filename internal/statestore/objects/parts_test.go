@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 	statelogv1 "github.com/cairnstacks/cairn/proto/cairn/statelog/v1"
@@ -31,7 +32,7 @@ func lockPart(t *testing.T, s statestore.Store, name string) *lock {
 func leases(t *testing.T, s *store) (ids []string) {
 	t.Helper()
 	prefix := s.prefix + "leases/default/"
-	names, next, err := s.list(t.Context(), prefix, nil, 100)
+	names, next, err := s.List(t.Context(), prefix, nil, 100)
 	if err != nil || next != nil {
 		t.Fatal(next, err)
 	}
@@ -108,12 +109,12 @@ func TestLeaseObjects(t *testing.T) {
 
 // forgetfulBucket loses the answer to the next request that creates an object.
 type forgetfulBucket struct {
-	bucket
+	objectstore.Bucket
 	forget bool
 }
 
-func (b *forgetfulBucket) create(ctx context.Context, name string, content []byte) error {
-	err := b.bucket.create(ctx, name, content)
+func (b *forgetfulBucket) Create(ctx context.Context, name string, content []byte) error {
+	err := b.Bucket.Create(ctx, name, content)
 	if b.forget {
 		b.forget = false
 		return errors.New("the answer was lost")
@@ -125,8 +126,11 @@ func (b *forgetfulBucket) create(ctx context.Context, name string, content []byt
 func TestGoOnUnknowing(t *testing.T) {
 	location := newDirectory(t)
 	s, other := storetest.OpenWith(t, open, location).(*store), storetest.OpenWith(t, open, location)
-	forgetful := &forgetfulBucket{bucket: &directoryBucket{s.bucket}}
-	s.place.mu.bucket = forgetful
+	forgetful := &forgetfulBucket{}
+	s.Wrap = func(b objectstore.Bucket) objectstore.Bucket {
+		forgetful.Bucket = b
+		return forgetful
+	}
 	w := storetest.MustBegin(t, lockPart(t, s, "a"), statestore.Base{})
 	between := storetest.MustBegin(t, lockPart(t, other, "b"), w.Base())
 	// It reads what the other one has written: else its first request would find that there.
@@ -181,7 +185,7 @@ func TestFormats(t *testing.T) {
 			FormatVersion: version, Deployment: "default", Number: 1, Event: &statelogv1.Entry_Secret{Secret: []byte("x")},
 		})
 		if err == nil {
-			err = s.create(t.Context(), objectName(s.prefix+"deployments/default/", 1, entryKind), object)
+			err = s.Create(t.Context(), objectName(s.prefix+"deployments/default/", 1, entryKind), object)
 		}
 		if err != nil {
 			t.Fatal(err)

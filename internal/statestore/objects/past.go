@@ -12,6 +12,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -22,7 +23,7 @@ type contents struct{ entries, snapshots []int64 }
 func (l *log) contents(ctx context.Context) (c contents, err error) {
 	for token := []byte(nil); ; {
 		var names []string
-		names, token, err = l.place.list(ctx, l.folder, token, mostListed)
+		names, token, err = l.place.List(ctx, l.folder, token, objectstore.MostListed)
 		if err != nil {
 			return c, err
 		}
@@ -56,7 +57,7 @@ func (l *log) readSerial(ctx context.Context, serial int64) (*statestore.Snapsho
 	switch {
 	case serial < 0 || serial > newest:
 		return nil, &statestore.SerialError{
-			Location: l.place.shown, Deployment: l.known.deployment, Serial: serial, Newest: newest,
+			Location: l.place.Shown, Deployment: l.known.deployment, Serial: serial, Newest: newest,
 		}
 	case serial == 0:
 		return &statestore.Snapshot{Lineage: l.known.lineage, Records: map[string][]byte{}}, nil
@@ -71,7 +72,7 @@ func (l *log) readSerial(ctx context.Context, serial int64) (*statestore.Snapsho
 	past, err := l.until(ctx, there, version.last)
 	if errors.Is(err, errDropped) {
 		return nil, &statestore.SerialError{
-			Location: l.place.shown, Deployment: l.known.deployment, Serial: serial, Newest: newest, Dropped: true,
+			Location: l.place.Shown, Deployment: l.known.deployment, Serial: serial, Newest: newest, Dropped: true,
 		}
 	}
 	if err != nil {
@@ -147,7 +148,7 @@ func (l *log) until(ctx context.Context, there contents, number int64) (*log, er
 
 // gone returns the error of an entry that is missing.
 func (l *log) gone(err error) error {
-	if errors.Is(err, errMissing) {
+	if errors.Is(err, objectstore.ErrMissing) {
 		return l.place.corrupt(fmt.Sprintf("an entry in the log of deployment %q is missing", l.known.deployment))
 	}
 	return err

@@ -11,52 +11,56 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv/storetest"
 )
 
 // countingBucket counts requests to another bucket.
 type countingBucket struct {
-	bucket
+	objectstore.Bucket
 	requests atomic.Int64
 }
 
-func (b *countingBucket) read(ctx context.Context, name string) ([]byte, error) {
+func (b *countingBucket) Read(ctx context.Context, name string) ([]byte, error) {
 	b.requests.Add(1)
-	return b.bucket.read(ctx, name)
+	return b.Bucket.Read(ctx, name)
 }
 
-func (b *countingBucket) list(ctx context.Context, prefix string, token []byte, most int) ([]string, []byte, error) {
+func (b *countingBucket) List(ctx context.Context, prefix string, token []byte, most int) ([]string, []byte, error) {
 	b.requests.Add(1)
-	return b.bucket.list(ctx, prefix, token, most)
+	return b.Bucket.List(ctx, prefix, token, most)
 }
 
-func (b *countingBucket) create(ctx context.Context, name string, content []byte) error {
+func (b *countingBucket) Create(ctx context.Context, name string, content []byte) error {
 	b.requests.Add(1)
-	return b.bucket.create(ctx, name, content)
+	return b.Bucket.Create(ctx, name, content)
 }
 
-func (b *countingBucket) put(ctx context.Context, name string, content []byte) error {
+func (b *countingBucket) Put(ctx context.Context, name string, content []byte) error {
 	b.requests.Add(1)
-	return b.bucket.put(ctx, name, content)
+	return b.Bucket.Put(ctx, name, content)
 }
 
-func (b *countingBucket) modified(ctx context.Context, name string) (time.Time, error) {
+func (b *countingBucket) Modified(ctx context.Context, name string) (time.Time, error) {
 	b.requests.Add(1)
-	return b.bucket.modified(ctx, name)
+	return b.Bucket.Modified(ctx, name)
 }
 
-func (b *countingBucket) remove(ctx context.Context, name string) error {
+func (b *countingBucket) Remove(ctx context.Context, name string) error {
 	b.requests.Add(1)
-	return b.bucket.remove(ctx, name)
+	return b.Bucket.Remove(ctx, name)
 }
 
 // openCounting opens a store that knows nothing yet, and counts.
 func openCounting(t *testing.T, location string) (statestore.Store, *countingBucket) {
 	t.Helper()
 	s := storetest.OpenWith(t, open, location).(*store)
-	counting := &countingBucket{bucket: &directoryBucket{s.bucket}}
-	s.place.mu.bucket = counting
+	counting := &countingBucket{}
+	s.Wrap = func(b objectstore.Bucket) objectstore.Bucket {
+		counting.Bucket = b
+		return counting
+	}
 	return s, counting
 }
 

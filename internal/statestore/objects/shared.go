@@ -60,7 +60,7 @@ func (s *Shared) stack(location string, a address, opts statestore.Options) *sta
 	}
 	found := s.mu.stacks[location]
 	if found == nil {
-		bucket := a.scheme + "://" + a.bucket
+		bucket := a.Scheme + "://" + a.Bucket
 		if s.mu.reach[bucket] == nil {
 			s.mu.reach[bucket] = &statestore.Reach{}
 		}
@@ -81,7 +81,7 @@ func (s *stack) leave() error {
 		return nil
 	}
 	delete(s.shared.mu.stacks, s.location)
-	return s.close()
+	return s.Close()
 }
 
 func (s *stack) log(deployment string) *log {

@@ -143,7 +143,7 @@ func (s *store) Locks(ctx context.Context) ([]statestore.LockInfo, error) {
 	if err := s.catalog.checkHere(ctx); err != nil {
 		return nil, err
 	}
-	folders, err := s.folders(ctx, s.prefix+"deployments/") // also those of which nothing but a lock is stored
+	folders, err := s.Folders(ctx, s.prefix+"deployments/") // also those of which nothing but a lock is stored
 	if err != nil {
 		return nil, err
 	}

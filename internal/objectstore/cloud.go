@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package objects
+package objectstore
 
 import (
 	"context"
@@ -27,26 +27,26 @@ const (
 
 // cloudBucket is a bucket of a service.
 type cloudBucket struct {
-	*blob.Bucket
+	bucket *blob.Bucket
 	scheme string
 }
 
-// openBucket connects to the bucket of a location.
-func openBucket(ctx context.Context, a address) (bucket, error) {
-	switch a.scheme {
+// Open connects to the bucket of a location.
+func Open(ctx context.Context, a Address) (Bucket, error) {
+	switch a.Scheme {
 	case directoryScheme:
-		return &directoryBucket{a.bucket}, nil
+		return &directoryBucket{a.Bucket}, nil
 	case "s3":
 		return openS3(ctx, a)
 	case "gs":
 		return openGoogle(ctx, a)
 	}
-	u := &url.URL{Scheme: a.scheme, Host: a.bucket, RawQuery: a.query.Encode()}
+	u := &url.URL{Scheme: a.Scheme, Host: a.Bucket, RawQuery: a.Query.Encode()}
 	b, err := blob.DefaultURLMux().OpenBucketURL(ctx, u)
 	if err != nil {
 		return nil, err
 	}
-	return &cloudBucket{b, a.scheme}, nil
+	return &cloudBucket{b, a.Scheme}, nil
 }
 
 // remedies say where each service takes credentials from.
@@ -59,65 +59,65 @@ var remedies = map[string]string{
 		"with the role Storage Blob Data Contributor",
 }
 
-func (b *cloudBucket) close() error { return b.Close() }
+func (b *cloudBucket) Close() error { return b.bucket.Close() }
 
-func (b *cloudBucket) create(ctx context.Context, name string, content []byte) error {
+func (b *cloudBucket) Create(ctx context.Context, name string, content []byte) error {
 	return b.write(ctx, name, content, true)
 }
 
-func (b *cloudBucket) put(ctx context.Context, name string, content []byte) error {
+func (b *cloudBucket) Put(ctx context.Context, name string, content []byte) error {
 	return b.write(ctx, name, content, false)
 }
 
 // write stores an object by one request: of one in parts, the condition would hold for none of
 // them.
 func (b *cloudBucket) write(ctx context.Context, name string, content []byte, isNew bool) error {
-	err := b.WriteAll(ctx, name, content, &blob.WriterOptions{
+	err := b.bucket.WriteAll(ctx, name, content, &blob.WriterOptions{
 		ContentType: contentType, IfNotExist: isNew, BufferSize: max(len(content), 1), MaxConcurrency: 1,
 	})
 	if isNew && gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		return errExists
+		return ErrExists
 	}
 	return err
 }
 
-func (b *cloudBucket) read(ctx context.Context, name string) ([]byte, error) {
-	content, err := b.ReadAll(ctx, name)
+func (b *cloudBucket) Read(ctx context.Context, name string) ([]byte, error) {
+	content, err := b.bucket.ReadAll(ctx, name)
 	return content, missing(err)
 }
 
-func (b *cloudBucket) modified(ctx context.Context, name string) (time.Time, error) {
-	attributes, err := b.Attributes(ctx, name)
+func (b *cloudBucket) Modified(ctx context.Context, name string) (time.Time, error) {
+	attributes, err := b.bucket.Attributes(ctx, name)
 	if err != nil {
 		return time.Time{}, missing(err)
 	}
 	return attributes.ModTime, nil
 }
 
-// missing returns errMissing for an error about an object that is not there, which may be one about
+// missing returns ErrMissing for an error about an object that is not there, which may be one about
 // the bucket.
 func missing(err error) error {
 	if gcerrors.Code(err) == gcerrors.NotFound && !strings.Contains(err.Error(), "NoSuchBucket") {
-		return errMissing
+		return ErrMissing
 	}
 	return err
 }
 
-func (b *cloudBucket) list(ctx context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
+func (b *cloudBucket) List(ctx context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
 	if token == nil {
 		token = blob.FirstPageToken
 	}
-	objects, next, err := b.ListPage(ctx, token, most, &blob.ListOptions{Prefix: prefix})
+	objects, next, err := b.bucket.ListPage(ctx, token, most, &blob.ListOptions{Prefix: prefix})
 	for _, object := range objects {
 		names = append(names, object.Key)
 	}
 	return names, next, err
 }
 
-func (b *cloudBucket) folders(ctx context.Context, prefix string) (names []string, err error) {
+func (b *cloudBucket) Folders(ctx context.Context, prefix string) (names []string, err error) {
 	for token := blob.FirstPageToken; token != nil; {
 		var objects []*blob.ListObject
-		objects, token, err = b.ListPage(ctx, token, mostListed, &blob.ListOptions{Prefix: prefix, Delimiter: "/"})
+		objects, token, err = b.bucket.ListPage(ctx, token, MostListed, &blob.ListOptions{Prefix: prefix, Delimiter: "/"})
 		if err != nil {
 			return nil, err
 		}
@@ -130,35 +130,35 @@ func (b *cloudBucket) folders(ctx context.Context, prefix string) (names []strin
 	return names, nil
 }
 
-// mostListed is how many names the services give at a time.
-const mostListed = 1000
+// MostListed is how many names the services give at a time, at most.
+const MostListed = 1000
 
-func (b *cloudBucket) remove(ctx context.Context, name string) error {
-	if err := b.Delete(ctx, name); gcerrors.Code(err) != gcerrors.NotFound {
+func (b *cloudBucket) Remove(ctx context.Context, name string) error {
+	if err := b.bucket.Delete(ctx, name); gcerrors.Code(err) != gcerrors.NotFound {
 		return err
 	}
 	return nil
 }
 
-// problem implements [bucket].
-func (b *cloudBucket) problem(err error) fault { return problemOf(err, b.scheme) }
+// problem implements [Bucket].
+func (b *cloudBucket) Problem(err error) Fault { return problemOf(err, b.scheme) }
 
-// problemOf is [bucket.problem] for a service.
-func problemOf(err error, scheme string) fault {
+// problemOf is [Bucket.Problem] for a service.
+func problemOf(err error, scheme string) Fault {
 	status, code := status(err), gcerrors.Code(err)
 	switch {
 	case hasNoCredentials(err): // which a server may have answered that gives them
-		return fault{statestore.ProblemAccess, noCredentials, remedies[scheme]}
+		return Fault{statestore.ProblemAccess, noCredentials, remedies[scheme]}
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || code == gcerrors.PermissionDenied:
-		return fault{statestore.ProblemAccess, "may not be used with these credentials", remedies[scheme]}
+		return Fault{statestore.ProblemAccess, "may not be used with these credentials", remedies[scheme]}
 	case status == http.StatusNotFound || code == gcerrors.NotFound:
-		return fault{statestore.ProblemURL, "is not there", "create the bucket, or correct the location"}
+		return Fault{statestore.ProblemURL, "is not there", "create the bucket, or correct the location"}
 	case mayPass(status):
-		return fault{}
+		return Fault{}
 	case status >= 300 && status < 500:
-		return fault{statestore.ProblemIO, "refuses the request", "check the location, such as the region and the endpoint"}
+		return Fault{statestore.ProblemIO, "refuses the request", "check the location, such as the region and the endpoint"}
 	}
-	return fault{}
+	return Fault{}
 }
 
 // mayPass reports whether an answer is one of a moment.

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package objects
+package objectstore
 
 import (
 	"context"
@@ -34,25 +34,25 @@ const (
 	draftPrefix = ".draft-"
 )
 
-func (b *directoryBucket) close() error { return nil }
+func (b *directoryBucket) Close() error { return nil }
 
 func (b *directoryBucket) path(name string) string {
 	return filepath.Join(b.directory, filepath.FromSlash(name))
 }
 
-// create implements [bucket]. A link is made only if its name is new, which file servers guarantee,
+// create implements [Bucket]. A link is made only if its name is new, which file servers guarantee,
 // too.
-func (b *directoryBucket) create(_ context.Context, name string, content []byte) error {
+func (b *directoryBucket) Create(_ context.Context, name string, content []byte) error {
 	return b.write(name, content, func(draft, path string) error {
 		err := os.Link(draft, path)
 		if errors.Is(err, fs.ErrExist) {
-			return errExists
+			return ErrExists
 		}
 		return err
 	})
 }
 
-func (b *directoryBucket) put(_ context.Context, name string, content []byte) error {
+func (b *directoryBucket) Put(_ context.Context, name string, content []byte) error {
 	return b.write(name, content, os.Rename)
 }
 
@@ -98,12 +98,12 @@ func (b *directoryBucket) makeDirectory(directory string) error {
 	return durable.MakeDir(directory, directoryMode)
 }
 
-func (b *directoryBucket) read(_ context.Context, name string) ([]byte, error) {
+func (b *directoryBucket) Read(_ context.Context, name string) ([]byte, error) {
 	content, err := os.ReadFile(b.path(name))
 	return content, b.missing(err)
 }
 
-// missing returns errMissing for an object that is not there, and not for the whole directory.
+// missing returns ErrMissing for an object that is not there, and not for the whole directory.
 func (b *directoryBucket) missing(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -111,10 +111,10 @@ func (b *directoryBucket) missing(err error) error {
 	if _, dirErr := os.Stat(b.directory); dirErr != nil {
 		return dirErr
 	}
-	return errMissing
+	return ErrMissing
 }
 
-func (b *directoryBucket) modified(_ context.Context, name string) (time.Time, error) {
+func (b *directoryBucket) Modified(_ context.Context, name string) (time.Time, error) {
 	info, err := os.Stat(b.path(name))
 	if err != nil {
 		return time.Time{}, b.missing(err)
@@ -122,8 +122,8 @@ func (b *directoryBucket) modified(_ context.Context, name string) (time.Time, e
 	return info.ModTime(), nil
 }
 
-// list implements [bucket]. The token is the last name of the page before.
-func (b *directoryBucket) list(_ context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
+// list implements [Bucket]. The token is the last name of the page before.
+func (b *directoryBucket) List(_ context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
 	err = b.walk(prefix, func(name string) bool {
 		if name > string(token) {
 			names = append(names, name)
@@ -145,7 +145,7 @@ func (b *directoryBucket) walk(prefix string, found func(name string) bool) erro
 	var within func(prefix string) error
 	within = func(prefix string) error {
 		entries, err := os.ReadDir(b.path(prefix))
-		if errors.Is(b.missing(err), errMissing) {
+		if errors.Is(b.missing(err), ErrMissing) {
 			return nil
 		}
 		if err != nil {
@@ -179,9 +179,9 @@ func (b *directoryBucket) walk(prefix string, found func(name string) bool) erro
 	return nil
 }
 
-func (b *directoryBucket) folders(_ context.Context, prefix string) (names []string, err error) {
+func (b *directoryBucket) Folders(_ context.Context, prefix string) (names []string, err error) {
 	entries, err := os.ReadDir(b.path(prefix))
-	if errors.Is(b.missing(err), errMissing) {
+	if errors.Is(b.missing(err), ErrMissing) {
 		return nil, nil
 	}
 	for _, entry := range entries {
@@ -192,32 +192,32 @@ func (b *directoryBucket) folders(_ context.Context, prefix string) (names []str
 	return names, err
 }
 
-func (b *directoryBucket) remove(_ context.Context, name string) error {
+func (b *directoryBucket) Remove(_ context.Context, name string) error {
 	if err := os.Remove(b.path(name)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// problem implements [bucket].
-func (b *directoryBucket) problem(err error) fault {
+// problem implements [Bucket].
+func (b *directoryBucket) Problem(err error) Fault {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fault{statestore.ProblemNoDirectory, "is not there", "make the directory, mount it, or correct the location"}
+		return Fault{statestore.ProblemNoDirectory, "is not there", "make the directory, mount it, or correct the location"}
 	case errors.Is(err, fs.ErrPermission):
-		return fault{
+		return Fault{
 			statestore.ProblemAccess, "may not be used by " + statestore.CurrentOwner(),
 			"give this user permission to read and write " + b.directory,
 		}
 	case errors.Is(err, syscall.EROFS):
-		return fault{statestore.ProblemReadOnly, "can be read but not changed", "mount " + b.directory + " for writing"}
+		return Fault{statestore.ProblemReadOnly, "can be read but not changed", "mount " + b.directory + " for writing"}
 	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
-		return fault{
+		return Fault{
 			statestore.ProblemFull, "cannot be written: there is no space left",
 			"free some space there and run the command again; everything stored so far is intact",
 		}
 	case errors.Is(err, syscall.ENOTDIR):
-		return fault{statestore.ProblemURL, "is not a directory", "give the path of a directory"}
+		return Fault{statestore.ProblemURL, "is not a directory", "give the path of a directory"}
 	}
-	return fault{statestore.ProblemIO, "cannot be used", "look into the system's log"}
+	return Fault{statestore.ProblemIO, "cannot be used", "look into the system's log"}
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package objects
+package objectstore
 
 import (
 	"bytes"
@@ -31,7 +31,7 @@ type googleBucket struct {
 // of it.
 const emulatorVariable = "STORAGE_EMULATOR_HOST"
 
-func openGoogle(ctx context.Context, a address) (*googleBucket, error) {
+func openGoogle(ctx context.Context, a Address) (*googleBucket, error) {
 	opts := []option.ClientOption{option.WithScopes(storage.DevstorageReadWriteScope)}
 	if emulator := os.Getenv(emulatorVariable); emulator != "" {
 		if !strings.Contains(emulator, "://") {
@@ -42,23 +42,23 @@ func openGoogle(ctx context.Context, a address) (*googleBucket, error) {
 	service, err := storage.NewService(ctx, opts...)
 	if err != nil { // without credentials
 		return nil, &statestore.StoreError{
-			Location: a.shown, Problem: statestore.ProblemAccess, Detail: noCredentials, Remedy: remedies[a.scheme], Err: reason(err),
+			Location: a.Shown, Problem: statestore.ProblemAccess, Detail: noCredentials, Remedy: remedies[a.Scheme], Err: reason(err),
 		}
 	}
-	return &googleBucket{service.Objects, a.bucket}, nil
+	return &googleBucket{service.Objects, a.Bucket}, nil
 }
 
-func (b *googleBucket) close() error { return nil }
+func (b *googleBucket) Close() error { return nil }
 
-func (b *googleBucket) create(ctx context.Context, name string, content []byte) error {
+func (b *googleBucket) Create(ctx context.Context, name string, content []byte) error {
 	err := b.write(ctx, name, content, func(call *storage.ObjectsInsertCall) { call.IfGenerationMatch(0) })
 	if status(err) == http.StatusPreconditionFailed {
-		return errExists
+		return ErrExists
 	}
 	return err
 }
 
-func (b *googleBucket) put(ctx context.Context, name string, content []byte) error {
+func (b *googleBucket) Put(ctx context.Context, name string, content []byte) error {
 	return b.write(ctx, name, content, func(*storage.ObjectsInsertCall) {})
 }
 
@@ -70,7 +70,7 @@ func (b *googleBucket) write(ctx context.Context, name string, content []byte, c
 	return err
 }
 
-func (b *googleBucket) read(ctx context.Context, name string) ([]byte, error) {
+func (b *googleBucket) Read(ctx context.Context, name string) ([]byte, error) {
 	answer, err := b.objects.Get(b.name, name).Context(ctx).Download()
 	if err != nil {
 		return nil, b.missing(ctx, err)
@@ -79,7 +79,7 @@ func (b *googleBucket) read(ctx context.Context, name string) ([]byte, error) {
 	return content, errors.Join(err, answer.Body.Close())
 }
 
-func (b *googleBucket) modified(ctx context.Context, name string) (time.Time, error) {
+func (b *googleBucket) Modified(ctx context.Context, name string) (time.Time, error) {
 	object, err := b.objects.Get(b.name, name).Fields("updated").Context(ctx).Do()
 	if err != nil {
 		return time.Time{}, b.missing(ctx, err)
@@ -87,7 +87,7 @@ func (b *googleBucket) modified(ctx context.Context, name string) (time.Time, er
 	return time.Parse(time.RFC3339Nano, object.Updated)
 }
 
-// missing returns errMissing for an object that is not there, and not for the whole bucket.
+// missing returns ErrMissing for an object that is not there, and not for the whole bucket.
 func (b *googleBucket) missing(ctx context.Context, err error) error {
 	if status(err) != http.StatusNotFound {
 		return err
@@ -95,10 +95,10 @@ func (b *googleBucket) missing(ctx context.Context, err error) error {
 	if _, listErr := b.objects.List(b.name).MaxResults(1).Fields("nextPageToken").Context(ctx).Do(); listErr != nil {
 		return listErr
 	}
-	return errMissing
+	return ErrMissing
 }
 
-func (b *googleBucket) list(ctx context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
+func (b *googleBucket) List(ctx context.Context, prefix string, token []byte, most int) (names []string, next []byte, err error) {
 	page, err := b.objects.List(b.name).Prefix(prefix).MaxResults(int64(most)).PageToken(string(token)).
 		Fields("items/name", "nextPageToken").Context(ctx).Do()
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *googleBucket) list(ctx context.Context, prefix string, token []byte, mo
 	return names, next, nil
 }
 
-func (b *googleBucket) folders(ctx context.Context, prefix string) (names []string, err error) {
+func (b *googleBucket) Folders(ctx context.Context, prefix string) (names []string, err error) {
 	err = b.objects.List(b.name).Prefix(prefix).Delimiter("/").Fields("prefixes", "nextPageToken").
 		Pages(ctx, func(page *storage.Objects) error {
 			for _, folder := range page.Prefixes {
@@ -124,12 +124,12 @@ func (b *googleBucket) folders(ctx context.Context, prefix string) (names []stri
 	return names, err
 }
 
-func (b *googleBucket) remove(ctx context.Context, name string) error {
+func (b *googleBucket) Remove(ctx context.Context, name string) error {
 	if err := b.objects.Delete(b.name, name).Context(ctx).Do(); status(err) != http.StatusNotFound {
 		return err
 	}
 	return nil
 }
 
-// problem implements [bucket].
-func (b *googleBucket) problem(err error) fault { return problemOf(err, "gs") }
+// problem implements [Bucket].
+func (b *googleBucket) Problem(err error) Fault { return problemOf(err, "gs") }

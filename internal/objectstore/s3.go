@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package objects
+package objectstore
 
 import (
 	"context"
@@ -27,8 +27,8 @@ const usualRegion = "us-east-1"
 // openS3 connects to a bucket of Amazon S3, or of a server that speaks its protocol. The library
 // can do that by a URL, but then writes warnings to the terminal, and waits for seconds between
 // attempts.
-func openS3(ctx context.Context, a address) (*cloudBucket, error) {
-	p := parameters{maps.Clone(a.query), nil}
+func openS3(ctx context.Context, a Address) (*cloudBucket, error) {
+	p := parameters{maps.Clone(a.Query), nil}
 	endpoint := p.text("endpoint")
 	pathStyle := p.flag("use_path_style")
 	opts := []func(*config.LoadOptions) error{
@@ -73,11 +73,11 @@ func openS3(ctx context.Context, a address) (*cloudBucket, error) {
 		return nil, errors.New("no region is given: by the parameter region, by AWS_REGION or by the profile")
 	}
 	bucketOpts.RequestChecksumCalculation = settings.RequestChecksumCalculation
-	b, err := s3blob.OpenBucket(ctx, client, a.bucket, &bucketOpts)
+	b, err := s3blob.OpenBucket(ctx, client, a.Bucket, &bucketOpts)
 	if err != nil {
 		return nil, err
 	}
-	return &cloudBucket{b, a.scheme}, nil
+	return &cloudBucket{b, a.Scheme}, nil
 }
 
 // parameters are those of a location that were not asked for yet.
