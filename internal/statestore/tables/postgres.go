@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/cairnstacks/cairn/internal/postgres"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -23,8 +24,7 @@ import (
 // that only reads sees one version of all tables.
 type postgresStore struct {
 	tableStore
-	shown  string // the location without credentials
-	schema string
+	postgres.Address
 
 	patience *statestore.Patience
 
@@ -43,15 +43,15 @@ var (
 func newPostgresStore(location string, shared *Shared, opts statestore.Options) (*postgresStore, error) {
 	s := &postgresStore{queue: make(chan struct{}, 1)}
 	s.tableStore, s.closed = tableStore{s}, make(chan struct{})
-	address, err := parsePostgres(location)
-	s.shown, s.schema = address.shown, address.schema
-	if err == nil && s.schema == "" {
+	var err error
+	s.Address, err = postgres.Parse(location)
+	if err == nil && s.Schema == "" {
 		err = errors.New("it names no schema")
 	}
 	if err != nil {
 		return nil, s.unusableURL(err)
 	}
-	config := address.config
+	config := s.Config
 	atMost := statestore.UsualPatience
 	if opts.Traceless { // for whoever peeks, such as an editor, shows something else then
 		atMost = 0
@@ -59,19 +59,22 @@ func newPostgresStore(location string, shared *Shared, opts statestore.Options) 
 			config.ConnectTimeout = peekingTime
 		}
 	}
-	s.server = shared.server(address.server, config)
+	s.server = shared.server(s.Address.Server, config)
 	s.patience = &statestore.Patience{
-		Server: &s.server.reach, Location: s.shown, AtMost: atMost, Away: opts.Away, IsLost: isLost, Reason: connectionReason,
+		Server: &s.server.reach, Location: s.Shown, AtMost: atMost, Away: opts.Away, IsLost: postgres.IsLost, Reason: postgres.ConnectionReason,
 	}
 	return s, nil
 }
 
 func (s *postgresStore) unusableURL(cause error) error {
-	return s.fault(statestore.ProblemURL, "cannot be opened",
+	return s.Fault(statestore.ProblemURL, "cannot be opened",
 		"give postgres://USER@HOST:PORT/DATABASE?schema=NAME, whose parts may be missing as with psql, but for the schema", cause)
 }
 
-func (s *postgresStore) location() string { return s.shown }
+func (s *postgresStore) location() string { return s.Shown }
+
+// corrupt implements [database].
+func (s *postgresStore) corrupt(what string, cause error) error { return s.Corrupt(what, cause) }
 
 func (s *postgresStore) turn() chan struct{} { return s.queue }
 
@@ -118,18 +121,18 @@ func (s *postgresStore) create(ctx context.Context) error {
 	return s.patiently(ctx, func(bool) (bool, error) {
 		return s.within(ctx, s.server.writing, begin, func(tx *postgresTransaction) error {
 			// Others that make the tables wait here, and find them made.
-			if _, err := tx.conn.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, digest("cairn", s.schema)); err != nil {
+			if _, err := tx.conn.ExecContext(ctx, `SELECT pg_advisory_xact_lock($1)`, digest("cairn", s.Schema)); err != nil {
 				return err
 			}
 			var schemas, tables int
 			err := tx.QueryRowContext(ctx, `SELECT
-				(SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1), `+countTables, s.schema).Scan(&schemas, &tables)
+				(SELECT COUNT(*) FROM pg_namespace WHERE nspname = $1), `+countTables, s.Schema).Scan(&schemas, &tables)
 			if err != nil || tables > 0 {
 				return err
 			}
 			statements := postgresTables()
 			if schemas == 0 { // else an administrator has made it, for a user that may make none
-				statements = append([]string{`CREATE SCHEMA ` + pgx.Identifier{s.schema}.Sanitize()}, statements...)
+				statements = append([]string{`CREATE SCHEMA ` + pgx.Identifier{s.Schema}.Sanitize()}, statements...)
 			}
 			_, err = simply(ctx, tx.conn, strings.Join(statements, ";\n"))
 			return err
@@ -176,14 +179,14 @@ func (s *postgresStore) read(ctx context.Context, fn func(*transaction) error) e
 			}
 			return fn(&transaction{executor: tx, version: version})
 		})
-		if !begun && isMissingTable(err) {
+		if !begun && postgres.IsMissingTable(err) {
 			return schemaVersion, s.checkEmpty(ctx)
 		}
 		return version, err
 	}
 	return s.patiently(ctx, func(bool) (bool, error) {
 		version, err := attempt()
-		if version < schemaVersion && isMissingTable(err) {
+		if version < schemaVersion && postgres.IsMissingTable(err) {
 			// A table that an upgrade drops is missing at once, for transactions that were begun
 			// before as well.
 			_, err = attempt()
@@ -198,14 +201,14 @@ func (s *postgresStore) checkEmpty(ctx context.Context) error {
 	var tables int
 	var usable bool
 	err := s.server.reading.QueryRowContext(ctx, `SELECT `+countTables+`,
-		NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE'))`, s.schema).Scan(&tables, &usable)
+		NOT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1 AND NOT has_schema_privilege(oid, 'USAGE'))`, s.Schema).Scan(&tables, &usable)
 	switch {
 	case err != nil || tables == 0:
 		return err
 	case !usable:
-		return s.noPrivilege(nil)
+		return s.NoPrivilege(nil)
 	}
-	return s.corrupt("its table cairn_schema is missing", nil)
+	return s.Corrupt("its table cairn_schema is missing", nil)
 }
 
 // checkVersion returns the version of the format, and fails if it is none that can be read.
@@ -219,7 +222,7 @@ func (s *postgresStore) checkVersion(ctx context.Context, tx *postgresTransactio
 	case err != nil || version < firstPostgresVersion:
 		return 0, s.corrupt("its format has the impossible version "+found, nil)
 	case version > schemaVersion:
-		return 0, s.fault(statestore.ProblemNewer, newerFormat(version), "use a newer cairn", nil)
+		return 0, s.Fault(statestore.ProblemNewer, newerFormat(version), "use a newer cairn", nil)
 	default:
 		return version, nil
 	}
@@ -275,10 +278,22 @@ func (s *postgresStore) writeOnce(
 		found := fileVersion{others: s.server.transactions.Add(1)}
 		return fn(ctx, &transaction{executor: tx, version: version, found: found, again: again})
 	})
-	if !begun && isMissingTable(err) {
-		err = s.fault(statestore.ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
+	if !begun && postgres.IsMissingTable(err) {
+		err = s.Fault(statestore.ProblemReplaced, "was removed while it was in use", "put its schema back and run the command again", nil)
 	}
 	return maybeCommitted, err
+}
+
+// patiently calls a function that runs a transaction, again after conflicts, and while the server
+// is away. It tells the function whether a call before may have been committed.
+func (s *postgresStore) patiently(ctx context.Context, attempt func(again bool) (maybeCommitted bool, err error)) error {
+	again := false
+	err := s.patience.Call(ctx, func() error {
+		maybeCommitted, err := attempt(again)
+		again = again || maybeCommitted && err != nil && postgres.IsLost(err)
+		return err
+	}, postgres.IsConflict)
+	return s.Explain(ctx, err)
 }
 
 // durably has a commit wait for the disk where the server is set up not to (rule S1). Other
@@ -289,7 +304,7 @@ const durably = `SELECT set_config('synchronous_commit', 'on', true) WHERE curre
 // ends by itself if this machine stops in the middle, and nobody waits for longer than that.
 func (s *postgresStore) beginning(mode string) string {
 	return fmt.Sprintf(`BEGIN %s; SET LOCAL search_path TO %s; SET LOCAL lock_timeout TO '90s'; SET LOCAL idle_in_transaction_session_timeout TO '60s'`,
-		mode, pgx.Identifier{s.schema}.Sanitize())
+		mode, pgx.Identifier{s.Schema}.Sanitize())
 }
 
 // clock implements [database].
@@ -307,7 +322,7 @@ func (s *postgresStore) checkStructureOnce(context.Context, *transaction) error 
 
 // checkOnce implements [database].
 func (s *postgresStore) checkOnce(ctx context.Context, tx *transaction) error {
-	checked := s.server.isChecked(s.schema)
+	checked := s.server.isChecked(s.Schema)
 	if checked.Load() {
 		return nil
 	}

@@ -5,122 +5,31 @@ package tables
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"net"
 	"net/url"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/cairnstacks/cairn/internal/postgres"
 )
 
-// postgresSchemes are the schemes of locations in PostgreSQL.
-var postgresSchemes = []string{"postgres", "postgresql"}
-
-// schemaParameter is the parameter of a location that names the schema.
-const schemaParameter = "schema"
-
-// redactedReason is the reason why a URL cannot be parsed. The whole error of pgx has the URL.
-func redactedReason(err error) error {
-	if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
-		if reason := parse.Unwrap(); reason != nil {
-			return reason
-		}
-	}
-	return errors.New("it is not understood")
-}
-
-// cutSchema returns a location without its schema, and the schema.
-func cutSchema(location string) (address, schema string, err error) {
-	u, err := url.Parse(location)
-	if err != nil {
-		return "", "", errors.New("it is malformed") // the error would show the password
-	}
-	query := u.Query()
-	schema = query.Get(schemaParameter)
-	query.Del(schemaParameter)
-	return withQuery(u, query), schema, nil
-}
-
 // WithKey returns a location in PostgreSQL with the schema of a stack.
-func WithKey(location, key string) string { return WithSchema(location, schemaOf(key)) }
-
-// WithSchema returns a location in PostgreSQL with a schema.
-func WithSchema(location, schema string) string {
-	u, err := url.Parse(location)
-	if err != nil {
-		return location // which [Open] reports
-	}
-	query := u.Query()
-	query.Set(schemaParameter, schema)
-	return withQuery(u, query)
-}
-
-// withQuery returns a URL with other parameters, also one without a host, which [url.URL] writes
-// without slashes.
-func withQuery(u *url.URL, query url.Values) string {
-	rest := strings.TrimPrefix((&url.URL{Scheme: u.Scheme, User: u.User, Host: u.Host, Path: u.Path}).String(), u.Scheme+":")
-	text := u.Scheme + "://" + strings.TrimPrefix(rest, "//")
-	if len(query) > 0 {
-		text += "?" + query.Encode()
-	}
-	return text
-}
+func WithKey(location, key string) string { return postgres.WithSchema(location, schemaOf(key)) }
 
 // NeedsKey reports whether a location in PostgreSQL names no schema.
 func NeedsKey(location string) bool {
 	u, err := url.Parse(location)
-	return err == nil && !u.Query().Has(schemaParameter)
+	return err == nil && !u.Query().Has(postgres.SchemaParameter)
 }
 
 // IsPostgres reports whether a location is in PostgreSQL.
-func IsPostgres(location string) bool {
-	scheme, _, isURL := strings.Cut(location, "://")
-	return isURL && slices.Contains(postgresSchemes, scheme)
-}
+func IsPostgres(location string) bool { return postgres.Is(location) }
 
 // Shown returns a location in PostgreSQL without credentials and other parameters. Parts that the
 // environment gives are in it.
 func Shown(location string) string {
-	address, _ := parsePostgres(location) //nolint:errcheck // What can be shown is there.
-	return address.shown
-}
-
-// postgresAddress is a parsed location in PostgreSQL.
-type postgresAddress struct {
-	shown  string // without credentials
-	schema string
-	server string // the location without the schema
-	config *pgx.ConnConfig
-}
-
-// parsePostgres parses a location. With an error, only the text to show is there.
-func parsePostgres(location string) (postgresAddress, error) {
-	scheme, _, _ := strings.Cut(location, "://")
-	unusable := postgresAddress{shown: scheme + "://…"}
-	server, schema, err := cutSchema(location)
-	if err != nil {
-		return unusable, err
-	}
-	config, err := pgx.ParseConfig(server)
-	if err != nil {
-		return unusable, redactedReason(err)
-	}
-	query := url.Values{}
-	shown := &url.URL{Scheme: scheme, Path: "/" + config.Database}
-	if filepath.IsAbs(config.Host) { // of a socket
-		query.Set("host", config.Host)
-	} else {
-		shown.Host = net.JoinHostPort(config.Host, fmt.Sprint(config.Port))
-	}
-	if schema != "" {
-		query.Set(schemaParameter, schema)
-	}
-	return postgresAddress{withQuery(shown, query), schema, server, config}, nil
+	address, _ := postgres.Parse(location) //nolint:errcheck // What can be shown is there.
+	return address.Shown
 }
 
 // schemaPrefix distinguishes the schemas of stacks from others in the same database.

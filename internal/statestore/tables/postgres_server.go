@@ -6,13 +6,12 @@ package tables
 import (
 	"database/sql"
 	"errors"
-	"net"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
 
+	"github.com/cairnstacks/cairn/internal/postgres"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
@@ -33,19 +32,8 @@ type postgresServer struct {
 	checked map[string]*atomic.Bool // the schemas in which a check of everything has found nothing; guarded by shared.mu
 }
 
-// Of the connections that one process has at most. A server has a hundred for all, if nobody has
-// changed that.
-const (
-	mostConnections  = 4
-	idleConnections  = 2
-	connectionIdle   = time.Minute
-	connectingTime   = 10 * time.Second
-	peekingTime      = 2 * time.Second // of connections for somebody who only peeks
-	keepAliveIdle    = 15 * time.Second
-	keepAliveCount   = 3
-	keepAlivePause   = 5 * time.Second
-	unansweredPeriod = 30 * time.Second
-)
+// peekingTime is how long a connection may take for somebody who only peeks.
+const peekingTime = 2 * time.Second
 
 // server returns the connections to a database. The caller leaves it.
 func (s *Shared) server(address string, config *pgx.ConnConfig) *postgresServer {
@@ -60,31 +48,13 @@ func (s *Shared) server(address string, config *pgx.ConnConfig) *postgresServer 
 	server := s.mu.servers[address]
 	if server == nil {
 		server = &postgresServer{
-			reading: openPool(config), writing: openPool(config),
+			reading: postgres.OpenPool(config), writing: postgres.OpenPool(config),
 			shared: s, address: address, checked: map[string]*atomic.Bool{},
 		}
 		s.mu.servers[address] = server
 	}
 	server.users++
 	return server
-}
-
-func openPool(config *pgx.ConnConfig) *sql.DB {
-	config = config.Copy()
-	if config.ConnectTimeout == 0 {
-		config.ConnectTimeout = connectingTime
-	}
-	// A connection whose other end is gone without a word is given up after half a minute.
-	dialer := &net.Dialer{
-		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAliveIdle, Interval: keepAlivePause, Count: keepAliveCount},
-		ControlContext:  limitUnanswered,
-	}
-	config.DialFunc = dialer.DialContext
-	pool := stdlib.OpenDB(*config)
-	pool.SetMaxOpenConns(mostConnections)
-	pool.SetMaxIdleConns(idleConnections)
-	pool.SetConnMaxIdleTime(connectionIdle)
-	return pool
 }
 
 // leave closes the connections if nobody else uses them.

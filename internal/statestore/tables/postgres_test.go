@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/cairnstacks/cairn/internal/postgres"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testenv/postgrestest"
@@ -126,11 +127,11 @@ func testPostgresDamage(t *testing.T, server *postgrestest.Server) {
 		t.Run(name, func(t *testing.T) {
 			location := newSchema(server)
 			storetest.Apply(t, openStore(t, location), map[string][]byte{"a": []byte("1")})
-			_, schema, err := cutSchema(location)
+			address, err := postgres.Parse(location)
 			if err != nil {
 				t.Fatal(err)
 			}
-			server.InStates(t, "SET search_path TO "+schema+"; "+c.damage)
+			server.InStates(t, "SET search_path TO "+address.Schema+"; "+c.damage)
 			s := openStore(t, location)
 			_, err = s.Read(t.Context(), "default")
 			wantStoreError(t, err, c.want)
@@ -147,14 +148,14 @@ func testLeaseEnds(t *testing.T, server *postgrestest.Server) {
 	mine, other := openStore(t, location), openStore(t, location)
 	lock := storetest.MustLock(t, mine, "default").(*tableLock)
 	w := storetest.MustBegin(t, lock, statestore.Base{})
-	_, schema, err := cutSchema(location)
+	address, err := postgres.Parse(location)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lock.lease.End() // as if the machine were suspended
 	moveElsewhere(t, lock)
 	leaseUntil := func(when string) {
-		server.InStates(t, "SET search_path TO "+schema+"; "+
+		server.InStates(t, "SET search_path TO "+address.Schema+"; "+
 			"UPDATE cairn_holder SET lease_until = (extract(epoch FROM "+when+") * 1000000)::BIGINT")
 	}
 
@@ -269,11 +270,11 @@ func testPostgresFormer(t *testing.T, server *postgrestest.Server) {
 func testCutWriters(t *testing.T, server *postgrestest.Server) {
 	proxy := startCuttingProxy(t, server.Address())
 	location := newSchema(server)
-	_, schema, err := cutSchema(location)
+	address, err := postgres.Parse(location)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, other := openStore(t, server.Through(proxy.address, schema)), openStore(t, location)
+	s, other := openStore(t, server.Through(proxy.address, address.Schema)), openStore(t, location)
 	begin := func(s statestore.Store, name string) (statestore.Lock, statestore.Writer) {
 		t.Helper()
 		lock, err := s.Lock(t.Context(), "default", statestore.LockRequest{
@@ -377,11 +378,11 @@ func checkAllWritten(t *testing.T, location string, number int) {
 func testCutConnections(t *testing.T, server *postgrestest.Server) {
 	proxy := startCuttingProxy(t, server.Address())
 	location := newSchema(server)
-	_, schema, err := cutSchema(location)
+	address, err := postgres.Parse(location)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := openStore(t, server.Through(proxy.address, schema))
+	s := openStore(t, server.Through(proxy.address, address.Schema))
 	lock := storetest.MustLock(t, s, "default")
 	w := storetest.MustBegin(t, lock, statestore.Base{})
 	const number = 200

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/cairnstacks/cairn/internal/postgres"
 )
 
 // postgresTransaction is a transaction on a connection of its own. Statements without results are
@@ -64,7 +65,7 @@ func (s *postgresStore) within(
 // simply sends statements without parameters together. It returns the first column of the last row
 // of the last of them, "" for none.
 func simply(ctx context.Context, conn *sql.Conn, statements string) (found string, err error) {
-	err = raw(conn, func(c *pgx.Conn) error {
+	err = postgres.Raw(conn, func(c *pgx.Conn) error {
 		results, err := c.PgConn().Exec(ctx, statements).ReadAll()
 		if err == nil && len(results) > 0 {
 			for _, row := range results[len(results)-1].Rows {
@@ -74,16 +75,6 @@ func simply(ctx context.Context, conn *sql.Conn, statements string) (found strin
 		return err
 	})
 	return found, err
-}
-
-func raw(conn *sql.Conn, fn func(*pgx.Conn) error) error {
-	return conn.Raw(func(driverConn any) error {
-		c, ok := driverConn.(*stdlib.Conn)
-		if !ok {
-			return fmt.Errorf("connection of an unexpected type %T", driverConn)
-		}
-		return fn(c.Conn())
-	})
 }
 
 // abandonTime is how long the end of a failed transaction is waited for at most.
@@ -153,7 +144,7 @@ func (t *postgresTransaction) sendAll(ctx context.Context) (answer string, err e
 	}
 	batch := t.pending
 	t.pending = &pgx.Batch{}
-	err = raw(t.conn, func(c *pgx.Conn) error {
+	err = postgres.Raw(t.conn, func(c *pgx.Conn) error {
 		results := c.SendBatch(ctx, batch)
 		for range batch.Len() {
 			tag, err := results.Exec()

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package tables
+package postgres
 
 import (
 	"context"
@@ -57,14 +57,17 @@ func isCode(err error, codes ...string) bool {
 	return false
 }
 
-func isMissingTable(err error) bool { return isCode(err, codeNoTable, codeNoSchema) }
+// IsMissingTable reports whether there is no table, or no schema, of a name.
+func IsMissingTable(err error) bool { return isCode(err, codeNoTable, codeNoSchema) }
 
-// isConflict reports whether a transaction failed only because of another one, and may be run
+// IsConflict reports whether a transaction failed only because of another one, and may be run
 // again.
-func isConflict(err error) bool { return isCode(err, codeUnique, codeSerialization, codeDeadlock) }
+func IsConflict(err error) bool {
+	return isCode(err, codeUnique, codeSerialization, codeDeadlock)
+}
 
-// isLost reports whether the server is away, perhaps for a moment.
-func isLost(err error) bool {
+// IsLost reports whether the server is away, perhaps for a moment.
+func IsLost(err error) bool {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(answer.Code, classConnection) ||
 			isCode(err, codeShutdown, codeCrash, codeStarting, codeTooManyConnections, codeIdleTooLong)
@@ -74,21 +77,9 @@ func isLost(err error) bool {
 		strings.HasSuffix(err.Error(), "conn closed") // which has no type
 }
 
-// patiently calls a function that runs a transaction, again after conflicts, and while the server
-// is away. It tells the function whether a call before may have been committed.
-func (s *postgresStore) patiently(ctx context.Context, attempt func(again bool) (maybeCommitted bool, err error)) error {
-	again := false
-	err := s.patience.Call(ctx, func() error {
-		maybeCommitted, err := attempt(again)
-		again = again || maybeCommitted && err != nil && isLost(err)
-		return err
-	}, isConflict)
-	return s.explain(ctx, err)
-}
-
-// explain turns the error of a call of the driver into one that names the fault of the server and
+// Explain turns the error of a call of the driver into one that names the fault of the server and
 // the remedy. Errors of our own pass through.
-func (s *postgresStore) explain(ctx context.Context, err error) error {
+func (a *Address) Explain(ctx context.Context, err error) error {
 	if err == nil || errors.As(err, new(*statestore.StoreError)) {
 		return err
 	}
@@ -96,59 +87,60 @@ func (s *postgresStore) explain(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return s.explainAnswer(answer)
+		return a.explainAnswer(answer)
 	}
 	switch {
 	case strings.HasPrefix(err.Error(), "sql: Scan error"): // which has no type
-		return s.corrupt("one of its entries is of another kind than cairn writes", err)
-	case isLost(err) || errors.As(err, new(*pgconn.ConnectError)):
-		return s.fault(statestore.ProblemUnreachable, "cannot be reached", "check that the server runs, and its address and port; "+
-			"everything stored so far is intact", connectionReason(err))
+		return a.Corrupt("one of its entries is of another kind than cairn writes", err)
+	case IsLost(err) || errors.As(err, new(*pgconn.ConnectError)):
+		return a.Fault(statestore.ProblemUnreachable, "cannot be reached", "check that the server runs, and its address and port; "+
+			"everything stored so far is intact", ConnectionReason(err))
 	}
 	return err
 }
 
-// explainAnswer is explain for an error that the server has answered with.
-func (s *postgresStore) explainAnswer(answer *pgconn.PgError) error {
+// explainAnswer is Explain for an error that the server has answered with.
+func (a *Address) explainAnswer(answer *pgconn.PgError) error {
 	cause := errors.New(answer.Message) // its other fields may have values of rows
 	switch code := answer.Code; {
 	case code == codeInvalidPassword || code == codeInvalidAuthorization:
-		return s.fault(statestore.ProblemAccess, "refuses this user",
+		return a.Fault(statestore.ProblemAccess, "refuses this user",
 			"check the user and the password: those of the URL, of PGUSER and PGPASSWORD, "+
 				"or of ~/.pgpass", cause)
 	case code == codeNoDatabase:
-		return s.fault(statestore.ProblemURL, "cannot be used", "create the database, or correct the URL", cause)
+		return a.Fault(statestore.ProblemURL, "cannot be used", "create the database, or correct the URL", cause)
 	case code == codeNoPrivilege:
-		return s.noPrivilege(cause)
+		return a.NoPrivilege(cause)
 	case code == codeReadOnly:
-		return s.fault(statestore.ProblemReadOnly, "can be read but not changed",
+		return a.Fault(statestore.ProblemReadOnly, "can be read but not changed",
 			"give the address of the primary server, not of a standby", cause)
 	case code == codeLockTimeout:
-		return s.fault(statestore.ProblemBusy, "is in use: another transaction has kept a lock for longer than a minute",
+		return a.Fault(statestore.ProblemBusy, "is in use: another transaction has kept a lock for longer than a minute",
 			"end the session that holds it (pg_stat_activity lists them) and run the command again", cause)
 	case code == codeDiskFull:
-		return s.fault(statestore.ProblemFull, "cannot be written: the disk of the server is full",
+		return a.Fault(statestore.ProblemFull, "cannot be written: the disk of the server is full",
 			"free some space there and run the command again; everything stored so far is intact", cause)
 	case code == codeNoTable || code == codeNoColumn || strings.HasPrefix(code, classConstraint):
-		return s.corrupt("its tables are not as cairn made them", cause)
+		return a.Corrupt("its tables are not as cairn made them", cause)
 	case strings.HasPrefix(code, classCorrupted):
-		return s.corrupt("the server finds damage", cause)
-	case isLost(answer):
-		return s.fault(statestore.ProblemUnreachable, "cannot be reached",
+		return a.Corrupt("the server finds damage", cause)
+	case IsLost(answer):
+		return a.Fault(statestore.ProblemUnreachable, "cannot be reached",
 			"wait until the server has started; everything stored so far is intact", cause)
 	}
-	return s.fault(statestore.ProblemIO, "cannot be used", "look into the server's log", cause)
+	return a.Fault(statestore.ProblemIO, "cannot be used", "look into the server's log", cause)
 }
 
-func (s *postgresStore) noPrivilege(cause error) error {
-	return s.fault(statestore.ProblemAccess, "may not be used by this user", "grant it USAGE and CREATE on the schema "+s.schema+
+// NoPrivilege is the fault of a user without rights. The cause may be nil.
+func (a *Address) NoPrivilege(cause error) error {
+	return a.Fault(statestore.ProblemAccess, "may not be used by this user", "grant it USAGE and CREATE on the schema "+a.Schema+
 		" and all privileges on its tables, or CREATE on the database where there is no such schema yet", cause)
 }
 
-// connectionReason returns the reason why there is no connection, without the address, which the
+// ConnectionReason returns the reason why there is no connection, without the address, which the
 // location has already. Where TLS is not demanded, pgx has tried it and then gone without; the
 // second reason counts.
-func connectionReason(err error) error {
+func ConnectionReason(err error) error {
 	if answer, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return errors.New(answer.Message)
 	}
@@ -169,13 +161,13 @@ func connectionReason(err error) error {
 	return err
 }
 
-// fault is a fault of this store. The cause may be nil.
-func (s *postgresStore) fault(problem statestore.Problem, detail, remedy string, cause error) error {
-	return &statestore.StoreError{Location: s.shown, Problem: problem, Detail: detail, Remedy: remedy, Err: cause}
+// Fault is a fault of this schema. The cause may be nil.
+func (a *Address) Fault(problem statestore.Problem, detail, remedy string, cause error) error {
+	return &statestore.StoreError{Location: a.Shown, Problem: problem, Detail: detail, Remedy: remedy, Err: cause}
 }
 
-// corrupt implements [database].
-func (s *postgresStore) corrupt(what string, cause error) error {
-	return s.fault(statestore.ProblemCorrupt, "is damaged: "+what,
-		"keep a dump (pg_dump --schema="+s.schema+"), then restore a backup of the schema", cause)
+// Corrupt is the fault of damaged tables. The cause may be nil.
+func (a *Address) Corrupt(what string, cause error) error {
+	return a.Fault(statestore.ProblemCorrupt, "is damaged: "+what,
+		"keep a dump (pg_dump --schema="+a.Schema+"), then restore a backup of the schema", cause)
 }

@@ -3,7 +3,7 @@
 
 //go:build !linux
 
-package tables
+package postgres
 
 import (
 	"context"
