@@ -7,8 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -268,13 +266,13 @@ func testPostgresFormer(t *testing.T, server *postgrestest.Server) {
 // Two writers of parts go on in serials of their own, each of which is opened once and ended,
 // although connections are cut between commits and their answers.
 func testCutWriters(t *testing.T, server *postgrestest.Server) {
-	proxy := startCuttingProxy(t, server.Address())
+	proxy := postgrestest.NewProxy(t, server)
 	location := newSchema(server)
 	address, err := postgres.Parse(location)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, other := openStore(t, server.Through(proxy.address, address.Schema)), openStore(t, location)
+	s, other := openStore(t, server.Through(proxy.Address(), address.Schema)), openStore(t, location)
 	begin := func(s statestore.Store, name string) (statestore.Lock, statestore.Writer) {
 		t.Helper()
 		lock, err := s.Lock(t.Context(), "default", statestore.LockRequest{
@@ -296,11 +294,11 @@ func testCutWriters(t *testing.T, server *postgrestest.Server) {
 	for i := range number {
 		key := fmt.Sprint("cut-", i)
 		want[key], want["uncut"] = "x", fmt.Sprint(i)
-		proxy.cutAfter.Store(int64(i * 37 % 4000)) // bytes of answers: of one write, or of several
+		proxy.CutAfter(int64(i * 37 % 4000)) // bytes of answers: of one write, or of several
 		storetest.MustWrite(t, cut, map[string][]byte{key: []byte("x")})
 		storetest.MustWrite(t, uncutWriter, map[string][]byte{"uncut": fmt.Append(nil, i)})
 	}
-	proxy.cutAfter.Store(uncut)
+	proxy.Uncut()
 	for _, end := range []error{
 		cut.Commit(t.Context()), uncutWriter.Commit(t.Context()), cutLock.Unlock(t.Context()), otherLock.Unlock(t.Context()),
 	} {
@@ -321,8 +319,8 @@ func testCutWriters(t *testing.T, server *postgrestest.Server) {
 	if err := other.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if proxy.cuts.Load() < 20 {
-		t.Errorf("only %d connections were cut", proxy.cuts.Load())
+	if proxy.Cuts() < 20 {
+		t.Errorf("only %d connections were cut", proxy.Cuts())
 	}
 }
 
@@ -376,27 +374,27 @@ func checkAllWritten(t *testing.T, location string, number int) {
 
 // The network drops connections at any moment, also between a commit and its answer.
 func testCutConnections(t *testing.T, server *postgrestest.Server) {
-	proxy := startCuttingProxy(t, server.Address())
+	proxy := postgrestest.NewProxy(t, server)
 	location := newSchema(server)
 	address, err := postgres.Parse(location)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := openStore(t, server.Through(proxy.address, address.Schema))
+	s := openStore(t, server.Through(proxy.Address(), address.Schema))
 	lock := storetest.MustLock(t, s, "default")
 	w := storetest.MustBegin(t, lock, statestore.Base{})
 	const number = 200
 	writeAll(t, w, number, func(i int) {
 		if i%5 == 0 {
-			proxy.cutAfter.Store(int64(i * 7 % 900)) // bytes of answers
+			proxy.CutAfter(int64(i * 7 % 900)) // bytes of answers
 		}
 	})
-	proxy.cutAfter.Store(uncut)
+	proxy.Uncut()
 	if err := w.Commit(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for i := range 100 { // whatever was read before a cut is forgotten
-		proxy.cutAfter.Store(int64(i * 173 % 9000))
+		proxy.CutAfter(int64(i * 173 % 9000))
 		snapshot := storetest.MustRead(t, s, "default")
 		history, err := s.History(t.Context(), "default")
 		names, err2 := s.Deployments(t.Context())
@@ -409,75 +407,11 @@ func testCutConnections(t *testing.T, server *postgrestest.Server) {
 				len(snapshot.Records), len(history), len(names), len(locks), number)
 		}
 	}
-	proxy.cutAfter.Store(uncut)
+	proxy.Uncut()
 	storetest.MustUnlock(t, lock)
 	checkAllWritten(t, location, number)
-	if proxy.cuts.Load() < 20 {
-		t.Errorf("only %d connections were cut", proxy.cuts.Load())
-	}
-}
-
-// cuttingProxy passes bytes on, and cuts the connection after a number of bytes of answers, once.
-type cuttingProxy struct {
-	address  string
-	cutAfter atomic.Int64
-	cuts     atomic.Int64
-}
-
-const uncut = 1 << 60
-
-func startCuttingProxy(t *testing.T, to string) *cuttingProxy {
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &cuttingProxy{address: listener.Addr().String()}
-	p.cutAfter.Store(uncut)
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			serving.Go(func() { p.serve(client, to) })
-		}
-	})
-	t.Cleanup(func() {
-		if err := listener.Close(); err != nil {
-			t.Error(err)
-		}
-		serving.Wait()
-	})
-	return p
-}
-
-func (p *cuttingProxy) serve(client net.Conn, to string) {
-	defer client.Close() //nolint:errcheck // It is cut.
-	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", to)
-	if err != nil {
-		return
-	}
-	defer server.Close() //nolint:errcheck // as above
-	var requests sync.WaitGroup
-	defer requests.Wait()
-	requests.Go(func() {
-		_, _ = io.Copy(server, client)
-		_ = server.Close()
-	})
-	buffer := make([]byte, 64)
-	for {
-		n, err := server.Read(buffer)
-		if left := p.cutAfter.Add(-int64(n)); left < 0 {
-			p.cutAfter.Store(uncut)
-			p.cuts.Add(1)
-			_ = client.Close()
-			return
-		}
-		if _, writeErr := client.Write(buffer[:n]); err != nil || writeErr != nil {
-			_ = client.Close()
-			return
-		}
+	if proxy.Cuts() < 20 {
+		t.Errorf("only %d connections were cut", proxy.Cuts())
 	}
 }
 
