@@ -29,6 +29,12 @@ type Address struct {
 	Shown  string // without parameters
 }
 
+// Directory returns the address of a directory, by its absolute path.
+func Directory(path string) Address {
+	shown := (&url.URL{Scheme: directoryScheme, Path: filepath.ToSlash(path)}).String()
+	return Address{Scheme: directoryScheme, Bucket: path, Shown: shown}
+}
+
 // Is reports whether a location is on object storage, or in a directory for objects.
 func Is(location string) bool {
 	scheme, _, isURL := strings.Cut(location, "://")

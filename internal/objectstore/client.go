@@ -6,10 +6,15 @@ package objectstore
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
@@ -23,6 +28,10 @@ type Client struct {
 	// request.
 	Patience *statestore.Patience
 
+	// RequestTime is how long the answer to a request may take. It must not be changed after the first
+	// request.
+	RequestTime time.Duration
+
 	// Wrap returns the bucket to use in place of one: that of a test. It may be nil.
 	Wrap func(Bucket) Bucket
 
@@ -34,13 +43,18 @@ type Client struct {
 	}
 }
 
-// requestTime is how long the answer to a request may take.
-const requestTime = 30 * time.Second
+const (
+	// usualRequestTime is enough for objects of some megabytes.
+	usualRequestTime = 30 * time.Second
+
+	// mostRequests is how many requests are made at the same time for one call.
+	mostRequests = 16
+)
 
 // NewClient returns the client of a location. Several locations of one bucket share the knowledge
 // of whether it is reached. Away is told that the service is away, and may be nil.
 func NewClient(a Address, reach *statestore.Reach, away func(statestore.Outage)) *Client {
-	c := &Client{address: a}
+	c := &Client{address: a, RequestTime: usualRequestTime}
 	c.Patience = &statestore.Patience{
 		Server: reach, Location: a.Shown, AtMost: statestore.UsualPatience, Away: away, IsLost: c.isLost, Reason: reason,
 	}
@@ -87,7 +101,7 @@ func (c *Client) request(ctx context.Context, do func(context.Context, Bucket) e
 		if err != nil {
 			return err
 		}
-		within, cancel := context.WithTimeout(ctx, requestTime)
+		within, cancel := context.WithTimeout(ctx, c.RequestTime)
 		defer cancel()
 		err = do(within, b)
 		if err == nil || !c.isLost(err) {
@@ -198,4 +212,37 @@ func (c *Client) Folders(ctx context.Context, prefix string) (names []string, er
 // Remove is [Bucket.Remove].
 func (c *Client) Remove(ctx context.Context, name string) error {
 	return c.request(ctx, func(ctx context.Context, b Bucket) error { return b.Remove(ctx, name) })
+}
+
+// ListAll returns all names that begin with a prefix, which ends with a slash, sorted.
+func (c *Client) ListAll(ctx context.Context, prefix string) (names []string, err error) {
+	for token, isFirst := []byte(nil), true; isFirst || token != nil; isFirst = false {
+		var page []string
+		if page, token, err = c.List(ctx, prefix, token, MostListed); err != nil {
+			return nil, err
+		}
+		names = append(names, page...)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// RemoveAll removes all objects whose names begin with a prefix, which ends with a slash. In a
+// directory, it removes that folder with all that writers who were killed have left there, so that
+// nobody may write into it meanwhile.
+func (c *Client) RemoveAll(ctx context.Context, prefix string) error {
+	names, err := c.ListAll(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	if c.address.Scheme == directoryScheme {
+		folder := filepath.Join(c.address.Bucket, filepath.FromSlash(prefix))
+		return c.request(ctx, func(context.Context, Bucket) error { return os.RemoveAll(folder) })
+	}
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(mostRequests)
+	for _, name := range names {
+		group.Go(func() error { return c.Remove(within, name) })
+	}
+	return group.Wait()
 }

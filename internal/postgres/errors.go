@@ -31,6 +31,8 @@ const (
 	codeUnique               = "23505"
 	codeSerialization        = "40001"
 	codeDeadlock             = "40P01"
+	codeDuplicateSchema      = "42P06"
+	codeDuplicateTable       = "42P07"
 	codeLockTimeout          = "55P03"
 	codeDiskFull             = "53100"
 	codeTooManyConnections   = "53300"
@@ -63,7 +65,7 @@ func IsMissingTable(err error) bool { return isCode(err, codeNoTable, codeNoSche
 // IsConflict reports whether a transaction failed only because of another one, and may be run
 // again.
 func IsConflict(err error) bool {
-	return isCode(err, codeUnique, codeSerialization, codeDeadlock)
+	return isCode(err, codeUnique, codeSerialization, codeDeadlock, codeDuplicateSchema, codeDuplicateTable)
 }
 
 // IsLost reports whether the server is away, perhaps for a moment.

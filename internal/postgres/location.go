@@ -22,6 +22,10 @@ var schemes = []string{"postgres", "postgresql"}
 // SchemaParameter is the parameter of a location that names the schema.
 const SchemaParameter = "schema"
 
+// RecordsTable is the table of the records of runs on many machines, which may be in the schema of
+// a state store.
+const RecordsTable = "cairn_records"
+
 // redactedReason is the reason why a URL cannot be parsed. The whole error of pgx has the URL.
 func redactedReason(err error) error {
 	if parse, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {

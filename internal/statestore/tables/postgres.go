@@ -140,9 +140,10 @@ func (s *postgresStore) create(ctx context.Context) error {
 	})
 }
 
-// countTables counts the tables and indexes of the schema $1.
+// countTables counts the tables and indexes of the schema $1, without those of others than state
+// stores.
 const countTables = `(SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-				WHERE n.nspname = $1 AND c.relname LIKE 'cairn\_%')`
+				WHERE n.nspname = $1 AND c.relname LIKE 'cairn\_%' AND NOT starts_with(c.relname, '` + postgres.RecordsTable + `'))`
 
 // postgresTables are the statements of schema, with other indexes of records: PostgreSQL has no
 // indexes of values of more than some 2 700 bytes, and keys may be longer.
