@@ -30,8 +30,8 @@ const keySize = 32
 
 // The labels of keys that are derived.
 const (
-	forIdentity = "cairn run identity 1"
-	forSigning  = "cairn run signing 1"
+	forIdentity = "cairn-run identity 1"
+	forSigning  = "cairn-run signing 1"
 	forResult   = "cairn result 1"
 )
 

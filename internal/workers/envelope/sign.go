@@ -6,7 +6,7 @@ package envelope
 import "crypto/ed25519"
 
 // signingOptions keep signatures apart from those that the key might make for something else.
-var signingOptions = &ed25519.Options{Context: "cairn run message 1"}
+var signingOptions = &ed25519.Options{Context: "cairn-run message 1"}
 
 // Sign returns the signature of a message (rule V2).
 func (k RunKey) Sign(message []byte) []byte {
