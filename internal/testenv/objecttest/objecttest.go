@@ -171,7 +171,7 @@ func (s *Server) begin(t testing.TB) {
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), s.kind.command[0], args...)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(), s.kind.environ...)
-	cmd.SysProcAttr = attributes()
+	cmd.SysProcAttr = testenv.OwnProcessGroup()
 	s.daemon = testenv.StartDaemon(t, cmd, s.logFile())
 }
 
