@@ -22,10 +22,11 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed, and has tests use it; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 CAIRN_TEST_ENGINE=tofu && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench release-snapshot release-test ci clean
+.PHONY: help build server test-server lint-server demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench release-snapshot release-test ci clean
 
 help:
 	@echo 'build     bin/cairn'
+	@echo 'server    bin/cairn-server, which runs Temporal; test-server and lint-server test and check its module'
 	@echo 'demo      plan, apply and destroy examples/quickstart in a temporary copy'
 	@echo 'test      all tests; PACKAGES=./promising/... for some'
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
@@ -55,6 +56,19 @@ help:
 BUILDFLAGS ?= -trimpath
 build:
 	$(GO) build $(BUILDFLAGS) -o bin/ ./cmd/cairn
+
+# A module of its own. Its builds, tests and checks have the same flags, and those of internal/buildtool, so that Temporal is compiled once: that
+# takes more than five minutes of processor time.
+SERVER = cd server && GOFLAGS="$(GOFLAGS) -trimpath"
+server:
+	$(SERVER) $(GO) build -o ../bin/ ./cmd/cairn-server
+
+test-server:
+	$(SERVER) $(GO) test -timeout=15m ./...
+
+lint-server:
+	$(SERVER) $(GO) mod tidy -diff
+	linter="$$($(TOOL) -n golangci-lint)" && $(SERVER) "$$linter" run ./...
 
 demo: build
 	@CAIRN=$(CURDIR)/bin/cairn sh examples/demo.sh

@@ -20,7 +20,8 @@ import (
 // writers are the packages that write to the streams of the process, or know a terminal, besides
 // commands, which are of package main.
 var writers = []string{
-	"internal/cli",     // and its views, which get a writer from it
+	"internal/cli", // and its views, which get a writer from it
+	"server/internal/cli",
 	"internal/testenv", // builds the needs of tests, and says so
 }
 
@@ -51,6 +52,7 @@ func TestOnlyCommandLinesWrite(t *testing.T) {
 // programs that they are about.
 var speakers = []string{
 	"internal/cli",
+	"server/internal/cli",
 	"internal/views",          // write the output of the command line
 	"internal/format/convert", // is about options of other programs, too
 	"internal/stackgen",       // is for tests
