@@ -12,6 +12,7 @@
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
 //	go run ./internal/buildtool objects  # builds the servers of object storage that tests run, and prints their paths
+//	go run ./internal/buildtool temporal # builds cairn-server, which runs Temporal for tests, and prints its path
 //	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
 //	go run ./internal/buildtool sbom PROGRAM FILE VERSION # writes the modules of a program with their licences to a file
 //	go run ./internal/buildtool image DIST # writes the container image of a release that GoReleaser has made to DIST/image
@@ -46,7 +47,7 @@ func run(ctx context.Context, args []string) error {
 	ofRelease := map[string]int{"sbom": 3, "image": 1}
 	if len(args) == 0 || len(args) != 1+ofRelease[args[0]] {
 		return fmt.Errorf("usage: go run ./internal/buildtool " +
-			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|objects|licences|race-packages|cache|" +
+			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|objects|temporal|licences|race-packages|cache|" +
 			"sbom PROGRAM FILE VERSION|image DIST")
 	}
 	cache, err := toolcache.Open(os.Stderr)
@@ -74,6 +75,8 @@ func run(ctx context.Context, args []string) error {
 		result, err = cache.TofuPath(ctx)
 	case "objects":
 		result, err = objectServers(ctx, cache)
+	case "temporal":
+		result, err = cache.Server(ctx)
 	case "licences":
 		result, err = licences(ctx)
 	case "sbom":

@@ -43,6 +43,9 @@ const WithoutTofuVariable = "CAIRN_TEST_WITHOUT_TOFU"
 // WithoutObjectsVariable is the same for the servers of object storage.
 const WithoutObjectsVariable = "CAIRN_TEST_WITHOUT_OBJECTS"
 
+// WithoutTemporalVariable is the same for cairn-server.
+const WithoutTemporalVariable = "CAIRN_TEST_WITHOUT_TEMPORAL"
+
 // Tofu returns the path of tofu, from PATH or as built earlier.
 func Tofu(t testing.TB) string {
 	t.Helper()

@@ -93,7 +93,7 @@ func TestProvideRemovesWhatAKilledProcessLeft(t *testing.T) {
 
 func TestRemoveOldMirrors(t *testing.T) {
 	c := openTemporary(t)
-	old := time.Now().Add(-2 * mirrorAge)
+	old := time.Now().Add(-2 * unusedAge)
 	for name, when := range map[string]time.Time{"old": old, "kept": old, "recent": time.Now()} {
 		dir := filepath.Join(c.Dir(), "mirror", name)
 		if err := os.MkdirAll(dir, 0o700); err != nil {

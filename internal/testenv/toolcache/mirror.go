@@ -5,15 +5,11 @@ package toolcache
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 )
 
 // Provider is a provider that can be built from Go modules.
@@ -76,9 +72,6 @@ func formerly(name, version string, requires ...string) Provider {
 // fakeSource is the directory of the fake provider's sources below the repository's root.
 const fakeSource = "internal/testprovider"
 
-// mirrorAge is how long a mirror made from other sources is kept after it was last used.
-const mirrorAge = 24 * time.Hour
-
 // Hosts returns the registries whose addresses a mirror answers for: the same source address
 // belongs to different ones in Terraform and OpenTofu.
 func Hosts() []string {
@@ -98,11 +91,7 @@ func (c *Cache) Mirror(ctx context.Context, providers ...Provider) (string, erro
 			return "", err
 		}
 	}
-	now := time.Now()
-	if err := os.Chtimes(dir, now, now); err != nil {
-		return "", fmt.Errorf("marking the mirror as used: %w", err)
-	}
-	return dir, nil
+	return dir, markUsed(dir)
 }
 
 // addProvider builds p for the first host and links it for the others.
@@ -169,42 +158,12 @@ func (p Provider) path(mirror, host string) string {
 // mirrorKey returns a digest of the sources of the providers, apart from the versions in their
 // paths.
 func (c *Cache) mirrorKey() (string, error) {
-	sum := sha256.New()
-	fmt.Fprintln(sum, runtime.Version())
-	names := []string{"go.mod", "go.sum"}
-	err := fs.WalkDir(os.DirFS(c.root), fakeSource, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
-			names = append(names, name)
-		}
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("finding the sources of providers: %w", err)
-	}
-	for _, name := range names {
-		raw, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(name)))
-		if err != nil {
-			return "", fmt.Errorf("reading the sources of providers: %w", err)
-		}
-		fmt.Fprintf(sum, "%s %d\n%s", name, len(raw), raw)
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:16], nil
+	return c.digest(fakeSource, "go.mod", "go.sum")
 }
 
-// removeOldMirrors removes mirrors other than the one named that were not used lately. Failing to
-// is no harm.
+// removeOldMirrors removes mirrors other than the one named that were not used lately.
 func (c *Cache) removeOldMirrors(keep string) {
-	dir := filepath.Join(c.dir, "mirror")
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && entry.Name() != keep && time.Since(info.ModTime()) > mirrorAge {
-			os.RemoveAll(filepath.Join(dir, entry.Name())) //nolint:errcheck // The next build tries again.
-		}
-	}
+	removeUnused(filepath.Join(c.dir, "mirror"), "", keep)
 }
 
 // linkOrCopy makes to the same file as from, or a copy where the file system has no hard links.
