@@ -1,0 +1,111 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package queue is the contract of what brings work to the workers of pools.
+//
+// A [Task] names one call to a worker. A queue starts it on some worker of its pool, tells that to
+// stop when the caller asks for it, and says to the caller that it has ended. Requests and answers
+// do not go through it: a task is names and digests, and both ends find the rest in the records of
+// the run.
+//
+// Rules:
+//
+//	Q1. A task is delivered at least once. Equal IDs are the same task, now and after a restart of
+//	    any program: who asks for it while it runs is told of the same end.
+//	Q2. A handler is told to stop only if the caller has asked for that. A queue that is away, an
+//	    attempt that is out of date or a worker that drains does not stop work that has begun.
+//	Q3. A queue keeps names, counts and digests. No value, no secret and no text of an error is
+//	    passed to it: errors of handlers are one of a few [Refusal] codes.
+//	Q4. A caller that waits while the queue is away is told so, and goes on to wait.
+package queue
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Task names a call.
+type Task struct {
+	Run     string    `json:"run"`
+	Call    string    `json:"call"` // unique in the run, with slashes
+	Pool    string    `json:"pool"`
+	Version string    `json:"version"` // of the program that asks
+	Digest  string    `json:"digest"`  // SHA-256 of the request in the records, in hex
+	Expires time.Time `json:"expires"` // after which no worker begins it
+
+	// Signature is that of [Task.Signed] by who may start work.
+	Signature []byte `json:"signature"`
+}
+
+// ID returns the name of the task among those of all runs.
+func (t Task) ID() string { return t.Run + "/" + t.Call }
+
+// Signed returns the message that the signature is of: everything else.
+func (t Task) Signed() ([]byte, error) {
+	t.Signature = nil
+	return json.Marshal(t)
+}
+
+// Queue brings tasks to workers. All methods are safe for concurrent use.
+type Queue interface {
+	// Do starts a task, or joins the one with its ID that runs, and returns when a handler has returned
+	// nil for it. Ending ctx asks the handler to stop; Do goes on to wait.
+	//
+	// Errors:
+	//   - [ErrStopped]: it was asked to stop before any worker had begun.
+	//   - [*RefusedError]: the worker that got it does not take it.
+	Do(ctx context.Context, task Task) error
+
+	// Serve gives tasks of a pool to a handler, so many at the same time, until ctx ends. Those which
+	// have begun come to their end before it returns.
+	Serve(ctx context.Context, pool string, slots int, handle Handler) error
+
+	// Close ends the connection.
+	Close()
+}
+
+// Handler does a task. Stop is closed when the caller asks for that. It is called again for a task
+// of which an earlier call, perhaps on another worker, has not returned (rule Q1).
+//
+// Errors:
+//   - [*BusyError]: to be delivered again later.
+//   - [*RefusedError]: not to be delivered again. Any other error counts as one of [RefusedFailed].
+type Handler func(task Task, stop <-chan struct{}) error
+
+// BusyError says that a task cannot be done at the moment.
+type BusyError struct{ Again time.Duration }
+
+func (e *BusyError) Error() string { return fmt.Sprintf("busy: to be delivered again in %s", e.Again) }
+
+// ErrStopped says that a task was stopped before it had begun.
+var ErrStopped = fmt.Errorf("stopped before a worker had begun")
+
+// Refusal is the reason why a worker does not take a task.
+type Refusal string
+
+// The reasons.
+const (
+	RefusedSignature Refusal = "signature" // of somebody who may not start work, or of another task
+	RefusedExpired   Refusal = "expired"
+	RefusedVersion   Refusal = "version" // the worker is of another version of this program
+	RefusedRequest   Refusal = "request" // it is missing in the records, or not the one that was signed
+	RefusedPool      Refusal = "pool"    // the request is sealed for another pool
+	RefusedFailed    Refusal = "failed"  // the worker could not record an answer
+)
+
+// RefusedError says that a worker does not take a task.
+type RefusedError struct {
+	Reason Refusal
+	Worker string // its name, if that is known
+}
+
+func (e *RefusedError) Error() string { return "the worker refuses it: " + string(e.Reason) }
+
+// Outage says that a queue is away.
+type Outage struct {
+	Place string // its address
+	Since time.Time
+	Over  bool // it is back
+}

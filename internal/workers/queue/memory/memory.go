@@ -1,0 +1,144 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package memory has a queue within one process, for tests.
+package memory
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+)
+
+// Queue is a [queue.Queue]. The zero value is empty.
+type Queue struct {
+	mu struct {
+		sync.Mutex
+		running map[string]*task       // by ID
+		pools   map[string]chan *task // by name
+	}
+}
+
+var _ queue.Queue = (*Queue)(nil)
+
+type task struct {
+	queue.Task
+	began bool
+	stop  chan struct{}
+	ask   func() // closes stop, once
+	ended chan struct{}
+	err   error // once it has ended
+}
+
+// Do implements [queue.Queue].
+func (q *Queue) Do(ctx context.Context, wanted queue.Task) error {
+	t := q.join(wanted)
+	select {
+	case <-t.ended:
+		return t.err
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	began := t.began
+	t.ask()
+	q.mu.Unlock()
+	if !began {
+		return queue.ErrStopped
+	}
+	<-t.ended
+	return t.err
+}
+
+func (q *Queue) join(wanted queue.Task) *task {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if t := q.mu.running[wanted.ID()]; t != nil {
+		return t
+	}
+	stop := make(chan struct{})
+	t := &task{Task: wanted, stop: stop, ask: sync.OnceFunc(func() { close(stop) }), ended: make(chan struct{})}
+	if q.mu.running == nil {
+		q.mu.running = map[string]*task{}
+	}
+	q.mu.running[wanted.ID()] = t
+	q.pool(wanted.Pool) <- t
+	return t
+}
+
+// pool returns the tasks that wait in a pool. The caller has the lock.
+func (q *Queue) pool(name string) chan *task {
+	if q.mu.pools == nil {
+		q.mu.pools = map[string]chan *task{}
+	}
+	if q.mu.pools[name] == nil {
+		q.mu.pools[name] = make(chan *task, most)
+	}
+	return q.mu.pools[name]
+}
+
+const most = 100_000 // that wait
+
+// Serve implements [queue.Queue].
+func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
+	q.mu.Lock()
+	waiting := q.pool(pool)
+	q.mu.Unlock()
+	var serving sync.WaitGroup
+	for range slots {
+		serving.Go(func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case t := <-waiting:
+					q.do(ctx, t, waiting, handle)
+				}
+			}
+		})
+	}
+	serving.Wait()
+	return nil
+}
+
+// do calls the handler of a task, and puts it back if that is busy.
+func (q *Queue) do(ctx context.Context, t *task, waiting chan *task, handle queue.Handler) {
+	q.mu.Lock()
+	select {
+	case <-t.stop:
+		t.err = queue.ErrStopped
+		q.end(t)
+		q.mu.Unlock()
+		return
+	default:
+	}
+	t.began = true
+	q.mu.Unlock()
+	err := handle(t.Task, t.stop)
+	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
+		select {
+		case <-time.After(busy.Again):
+		case <-ctx.Done():
+		}
+		waiting <- t
+		return
+	}
+	if _, refused := errors.AsType[*queue.RefusedError](err); err != nil && !refused {
+		err = &queue.RefusedError{Reason: queue.RefusedFailed}
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	t.err = err
+	q.end(t)
+}
+
+// end ends a task. The caller has the lock.
+func (q *Queue) end(t *task) {
+	delete(q.mu.running, t.ID())
+	close(t.ended)
+}
+
+// Close implements [queue.Queue].
+func (q *Queue) Close() {}

@@ -1,0 +1,312 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package temporal has a queue that is a Temporal cluster: a task is an activity that a client
+// starts, without a workflow.
+//
+// Task queues are named cairn/POOL. The server has to be of version 1.31 or later, with activities
+// of their own.
+package temporal
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+)
+
+// Options say where the cluster is, and who this is.
+type Options struct {
+	Address   string // HOST:PORT
+	Namespace string
+	TLS       *tls.Config // nil for none
+	Identity  string      // of this program, as the cluster shows it
+
+	// Away is called, from any goroutine, when the cluster is away and waited for, and when it is back.
+	// It may be nil.
+	Away func(queue.Outage)
+
+	// Log receives what the client of the cluster has to say; nil for nobody.
+	Log *slog.Logger
+}
+
+// The times of activities.
+const (
+	longest   = 30 * 24 * time.Hour // of one attempt
+	liveness  = 30 * time.Second    // after which an attempt without a sign of life is given to another worker
+	heartbeat = time.Second         // between signs of life, which bring the wish to stop back
+	firstTry  = time.Second         // until an attempt that has failed is repeated
+	lastTry   = 30 * time.Second
+)
+
+// activityName is the type of all activities.
+const activityName = "cairn.call"
+
+// prefix of the names of task queues.
+const prefix = "cairn/"
+
+// Queue is a [queue.Queue].
+type Queue struct {
+	client client.Client
+	opts   Options
+}
+
+var _ queue.Queue = (*Queue)(nil)
+
+// Open returns a queue. The cluster need not be there yet.
+func Open(opts Options) (*Queue, error) {
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	if opts.Away == nil {
+		opts.Away = func(queue.Outage) {}
+	}
+	c, err := client.NewLazyClient(client.Options{
+		HostPort: opts.Address, Namespace: opts.Namespace, Identity: opts.Identity,
+		Logger:            log.NewStructuredLogger(opts.Log),
+		ConnectionOptions: client.ConnectionOptions{TLS: opts.TLS, TLSDisabled: opts.TLS == nil},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Queue{c, opts}, nil
+}
+
+// Close implements [queue.Queue].
+func (q *Queue) Close() { q.client.Close() }
+
+// Do implements [queue.Queue].
+func (q *Queue) Do(ctx context.Context, task queue.Task) error {
+	d := &doing{Queue: q, task: task}
+	defer d.back()
+	for {
+		err := d.once(ctx)
+		if !d.isAway(err) {
+			return err
+		}
+		if ctx.Err() != nil && !d.began {
+			return queue.ErrStopped
+		}
+		time.Sleep(firstTry) // also after the caller has asked to stop: work that has begun goes on
+	}
+}
+
+// doing is a call of [Queue.Do].
+type doing struct {
+	*Queue
+	task   queue.Task
+	began  bool      // the cluster knows the task, or may
+	absent time.Time // since when the cluster is away; zero if it is not
+}
+
+// once starts or joins the activity, and waits for its end.
+func (d *doing) once(ctx context.Context) error {
+	waiting := context.WithoutCancel(ctx)
+	starting := ctx
+	if d.began {
+		starting = waiting // an activity that has begun is joined to be told to stop
+	}
+	handle, err := d.client.ExecuteActivity(starting, client.StartActivityOptions{
+		ID: d.task.ID(), TaskQueue: prefix + d.task.Pool,
+		StartToCloseTimeout: longest, HeartbeatTimeout: liveness,
+		ActivityIDConflictPolicy: enumspb.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
+		// What has been done is known by the records of the run, not by the cluster, which forgets.
+		ActivityIDReusePolicy: enumspb.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE,
+		RetryPolicy:           &temporal.RetryPolicy{InitialInterval: firstTry, BackoffCoefficient: 2, MaximumInterval: lastTry},
+	}, activityName, d.task)
+	if err != nil {
+		if ctx.Err() != nil && !d.began {
+			return queue.ErrStopped
+		}
+		return err
+	}
+	d.began = true
+	d.back()
+	err = handle.Get(ctx, nil)
+	if err != nil && ctx.Err() != nil {
+		if err := handle.Cancel(waiting, client.CancelActivityOptions{}); err != nil && !isOver(err) {
+			return err
+		}
+		err = handle.Get(waiting, nil)
+	}
+	return ended(err)
+}
+
+// isOver reports whether something cannot be stopped since it has ended.
+func isOver(err error) bool {
+	_, missing := errors.AsType[*serviceerror.NotFound](err)
+	_, done := errors.AsType[*serviceerror.FailedPrecondition](err)
+	return missing || done
+}
+
+// ended returns the error of [queue.Queue] for that of an activity. Others are returned as they
+// are.
+func ended(err error) error {
+	if failed, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		refused := &queue.RefusedError{Reason: queue.Refusal(failed.Type())}
+		_ = failed.Details(&refused.Worker) //nolint:errcheck // then it stays unknown
+		return refused
+	}
+	if _, stopped := errors.AsType[*temporal.CanceledError](err); stopped {
+		return queue.ErrStopped
+	}
+	return err
+}
+
+// isAway reports whether an error is one of a cluster that is away, or of an activity that it has
+// forgotten, and says so the first time.
+func (d *doing) isAway(err error) bool {
+	if err == nil || errors.Is(err, queue.ErrStopped) {
+		return false
+	}
+	if _, refused := errors.AsType[*queue.RefusedError](err); refused {
+		return false
+	}
+	if !isLost(err) {
+		return false
+	}
+	if d.absent.IsZero() {
+		d.absent = time.Now()
+		d.opts.Away(queue.Outage{Place: d.opts.Address, Since: d.absent})
+	}
+	return true
+}
+
+// back says that the cluster is there again, if it was away.
+func (d *doing) back() {
+	if !d.absent.IsZero() {
+		d.opts.Away(queue.Outage{Place: d.opts.Address, Since: d.absent, Over: true})
+		d.absent = time.Time{}
+	}
+}
+
+// isLost reports whether a request has failed because the cluster or the way to it is down, or
+// because it has lost what it knew, as one in memory does.
+func isLost(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	switch {
+	case as[*serviceerror.Unavailable](err), as[*serviceerror.DeadlineExceeded](err), as[*serviceerror.ResourceExhausted](err),
+		as[*serviceerror.Internal](err), as[*serviceerror.NotFound](err), as[*serviceerror.Canceled](err):
+		return true
+	}
+	return false
+}
+
+func as[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// Serve implements [queue.Queue].
+func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
+	failed := make(chan error, 1)
+	w := worker.New(q.client, prefix+pool, worker.Options{
+		MaxConcurrentActivityExecutionSize: slots,
+		MaxConcurrentActivityTaskPollers:   min(slots, mostPollers),
+		DisableWorkflowWorker:              true,
+		Identity:                           q.opts.Identity,
+		WorkerStopTimeout:                  longest, // applies come to their end
+		MaxHeartbeatThrottleInterval:       heartbeat,
+		DefaultHeartbeatThrottleInterval:   heartbeat,
+		OnFatalError: func(err error) {
+			select {
+			case failed <- err:
+			default:
+			}
+		},
+	})
+	w.RegisterActivityWithOptions(func(ctx context.Context, task queue.Task) error {
+		return q.serve(ctx, task, handle)
+	}, activity.RegisterOptions{Name: activityName})
+	if err := q.start(ctx, w); err != nil {
+		return err
+	}
+	defer w.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+const mostPollers = 4
+
+// start starts a worker as soon as the cluster is there.
+func (q *Queue) start(ctx context.Context, w worker.Worker) error {
+	d := &doing{Queue: q}
+	defer d.back()
+	for {
+		err := w.Start()
+		if err == nil || !d.isAway(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(firstTry):
+		}
+	}
+}
+
+// serve gives a task to a handler.
+func (q *Queue) serve(ctx context.Context, task queue.Task, handle queue.Handler) error {
+	stop, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	go q.live(ctx, over)
+	go func() { // ends with the task
+		select {
+		case <-over:
+		case <-ctx.Done():
+			// The context also ends when the cluster is away for a time, and when it believes that this
+			// attempt is dead: neither is a reason to end an apply (rule Q2, trap S1).
+			if _, asked := errors.AsType[*temporal.CanceledError](context.Cause(ctx)); asked {
+				close(stop)
+			}
+		}
+	}()
+	err := handle(task, stop)
+	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
+		return temporal.NewApplicationErrorWithOptions("", "busy", temporal.ApplicationErrorOptions{NextRetryDelay: busy.Again})
+	}
+	if err == nil {
+		return nil
+	}
+	refused, ok := errors.AsType[*queue.RefusedError](err)
+	if !ok {
+		refused = &queue.RefusedError{Reason: queue.RefusedFailed} // the text may be anything (rule Q3)
+	}
+	return temporal.NewApplicationErrorWithOptions("", string(refused.Reason), temporal.ApplicationErrorOptions{
+		NonRetryable: true, Details: []any{q.opts.Identity},
+	})
+}
+
+// live gives signs of life until a task is over. In a goroutine of its own: while the cluster is
+// away, a sign of life can take longer than all that waits for it may (trap S2).
+func (q *Queue) live(ctx context.Context, over <-chan struct{}) {
+	ticker := time.NewTicker(heartbeat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			activity.RecordHeartbeat(ctx)
+		}
+	}
+}
