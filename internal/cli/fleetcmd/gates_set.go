@@ -214,7 +214,7 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 			unit.Inputs[name] = value
 		}
 	}
-	if root, ok := planning.Driver.(*driver.Root); ok {
+	if root, ok := planning.Driver.(driver.Fingerprinter); ok {
 		var err error
 		if unit.Module, err = planset.NewModule(ctx, root); err != nil {
 			return err

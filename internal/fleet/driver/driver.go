@@ -25,6 +25,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/upstream"
@@ -79,6 +80,18 @@ type PlanRequest struct {
 type Publisher interface {
 	Publish(ctx context.Context) error
 	PublishedBy(ctx context.Context, plans []operation.PlannedOutputs) (upstream.Published, bool)
+}
+
+// SavedChecker is the driver of a stack whose plan is in its file.
+type SavedChecker interface {
+	// CheckSaved finds out whether the plan still fits, before anything is done. Nothing is shown.
+	CheckSaved(ctx context.Context) hcl.Diagnostics
+}
+
+// Fingerprinter is the driver of a root module.
+type Fingerprinter interface {
+	// Fingerprint identifies the sources of a plan of the module, as they are now. Nothing is shown.
+	Fingerprint(ctx context.Context) (rootmodule.Fingerprint, error)
 }
 
 // Plan describes a plan, as far as it is known.

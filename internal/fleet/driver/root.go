@@ -50,7 +50,10 @@ type Root struct {
 	plan    *rootmodule.Plan // nil until there is one
 }
 
-var _ Driver = (*Root)(nil)
+var (
+	_ Driver        = (*Root)(nil)
+	_ Fingerprinter = (*Root)(nil)
+)
 
 // NewRoot returns a driver of the root module of a session, which is used by nobody else. The
 // function begins to show a phase of the work.

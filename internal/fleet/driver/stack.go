@@ -92,15 +92,21 @@ type Stack struct {
 	made stackplan.FileContext
 
 	inputs []wiring.Value
+	Position
+}
 
-	plans     int  // that were made one after the other
-	destroys  bool // the latest plan was asked for to destroy everything
-	publishes bool // as it was found when the latest plan was made
+// Position is the position of a stack's driver between two of its phases. Another driver of the
+// same unit goes on with it, as on another machine.
+type Position struct {
+	Plans     int  // that were made one after the other
+	Destroys  bool // the latest plan was asked for to destroy everything
+	Publishes bool // as it was found when the latest plan was made
 }
 
 var (
-	_ Driver    = (*Stack)(nil)
-	_ Publisher = (*Stack)(nil)
+	_ Driver       = (*Stack)(nil)
+	_ Publisher    = (*Stack)(nil)
+	_ SavedChecker = (*Stack)(nil)
 )
 
 // NewStack returns a driver of a stack.
@@ -123,10 +129,10 @@ func (s *Stack) request(destroy bool) operation.Request {
 
 // Plan implements [Driver].
 func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
-	s.plan, s.destroys = nil, req.Destroy
+	s.plan, s.Destroys = nil, req.Destroy
 	var result Plan
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
-		defer func() { s.publishes = stack.Sources().Publishes() }()
+		defer func() { s.Publishes = stack.Sources().Publishes() }()
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
 		}
@@ -136,7 +142,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 			return diags
 		}
 		request := s.request(req.Destroy)
-		request.Replans, request.Upstream = s.plans, req.Upstream
+		request.Replans, request.Upstream = s.Plans, req.Upstream
 		s.opts.Request.Given = nil // which is good for one plan
 		switch {
 		case req.Again:
@@ -154,7 +160,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		if diags.HasErrors() {
 			return diags
 		}
-		s.plans++
+		s.Plans++
 		result = describe(planned.Plan)
 		result.Judged, result.Taken = planned.Judged, planned.Taken
 		switch {
@@ -186,11 +192,11 @@ func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanR
 
 // Publish implements [Publisher]. It is shown as the apply that it stands for.
 func (s *Stack) Publish(ctx context.Context) error {
-	if !s.publishes {
+	if !s.Publishes {
 		return nil
 	}
 	return s.during(ctx, applyPhase, func(stack *operation.Stack, _ View) hcl.Diagnostics {
-		return stack.Publish(ctx, s.request(s.destroys))
+		return stack.Publish(ctx, s.request(s.Destroys))
 	})
 }
 

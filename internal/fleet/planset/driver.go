@@ -67,16 +67,16 @@ func (a *Applying) Check(ctx context.Context, unit *Unit, d driver.Driver) hcl.D
 // fits finds out whether the plan of a unit fits its configuration, its engine and its state.
 func (a *Applying) fits(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
 	switch d := d.(type) {
-	case *driver.Stack:
+	case driver.SavedChecker:
 		return d.CheckSaved(ctx)
-	case *driver.Root:
+	case driver.Fingerprinter:
 		return checkModule(ctx, unit, d)
 	}
 	return nil
 }
 
 // NewModule returns the sources of the plan of a root module.
-func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
+func NewModule(ctx context.Context, d driver.Fingerprinter) (*Module, error) {
 	made, err := d.Fingerprint(ctx)
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
 }
 
 // checkModule compares a root module with that of its plan.
-func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostics {
+func checkModule(ctx context.Context, unit *Unit, d driver.Fingerprinter) hcl.Diagnostics {
 	now, err := NewModule(ctx, d)
 	switch was := unit.Module; {
 	case err != nil:
