@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
@@ -95,6 +96,7 @@ func (s *Span) Link() Link {
 // The names of attributes. Names of OpenTelemetry are used where it has one.
 const (
 	attrCommand    = "cairn.command"
+	attrPool       = "cairn.pool"
 	attrUnit       = "cairn.unit"
 	attrStack      = "cairn.stack" // path from the top of the repository
 	attrDeployment = "cairn.deployment"
@@ -151,6 +153,17 @@ func Unit(ctx context.Context, name, phase string, after []Link) (context.Contex
 		}
 	}
 	return begin(ctx, t, phase+" "+name, options...)
+}
+
+// Received begins the span of a call that a worker of a pool carries out, below the span of the
+// caller on another machine, which was carried to it.
+func Received(ctx context.Context, carried map[string]string, pool string) (context.Context, *Span) {
+	t := From(ctx)
+	if t == nil {
+		return ctx, nil
+	}
+	ctx = propagator.Extract(ctx, propagation.MapCarrier(carried))
+	return begin(ctx, t, "worker "+pool, trace.WithAttributes(attribute.String(attrPool, pool)))
 }
 
 // Operation begins the span of an operation on a deployment of a stack.
