@@ -17,7 +17,7 @@ import (
 type Queue struct {
 	mu struct {
 		sync.Mutex
-		running map[string]*task       // by ID
+		running map[string]*task      // by ID
 		pools   map[string]chan *task // by name
 	}
 }

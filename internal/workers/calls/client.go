@@ -1,0 +1,249 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package calls
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/telemetry"
+	"github.com/cairnstacks/cairn/internal/wire"
+	"github.com/cairnstacks/cairn/internal/workers/envelope"
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/records"
+)
+
+// Client calls workers for a run. Its fields are not changed while it is used. It is safe for
+// concurrent use.
+type Client struct {
+	Queue   queue.Queue
+	Records records.Store
+	Key     envelope.RunKey
+	Pools   map[string]envelope.PoolRecipient // by name
+	Run     string
+	Version string // of this program
+
+	// Again says that the run was begun by another process, so that calls may have been answered.
+	Again bool
+}
+
+// Call is a call of a handler on some worker of a pool.
+type Call struct {
+	Name string // unique in the run, and the same for the same work
+	Pool string
+	Kind string // of the handler
+	Body []byte
+}
+
+// Reports receives the reports of an attempt, in their order. When another attempt takes the place
+// of the first one, its reports begin anew.
+type Reports func(attempt int, content []byte)
+
+// Answer is the answer of a handler.
+type Answer struct {
+	Body         []byte
+	Worker       string
+	Began, Ended time.Time
+}
+
+// validity is how long a worker may begin a task after it was signed. Work that waits longer for a
+// worker is signed again when somebody attaches to the run.
+const validity = 30 * 24 * time.Hour
+
+// Do carries out a call, or joins it, and returns its answer. The reports are complete by then.
+// Ending ctx asks the handler to stop; Do goes on to wait for the answer.
+//
+// Errors:
+//   - [queue.ErrStopped]: it was asked to stop before any worker had begun.
+//   - [*queue.RefusedError]: the worker does not take the call.
+//   - [*FailedError]: the handler has failed.
+func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error) {
+	if said == nil {
+		said = func(int, []byte) {}
+	}
+	at := folder(c.Run, call.Name)
+	follow := &following{client: c, call: call, at: at, said: said}
+	if c.Again {
+		found, err := c.answer(ctx, call, at)
+		if !errors.Is(err, records.ErrMissing) {
+			return follow.finish(ctx, found, err)
+		}
+	}
+	task, err := c.ask(ctx, call, at)
+	if err != nil {
+		return Answer{}, err
+	}
+	ended := make(chan struct{})
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		follow.until(context.WithoutCancel(ctx), ended)
+	}()
+	err = c.Queue.Do(ctx, task)
+	close(ended)
+	<-stopped
+	if err != nil {
+		return Answer{}, err
+	}
+	waiting := context.WithoutCancel(ctx)
+	found, err := c.answer(waiting, call, at)
+	if errors.Is(err, records.ErrMissing) {
+		err = ErrNoAnswer
+	}
+	return follow.finish(waiting, found, err)
+}
+
+// ask records the request of a call, unless it was asked for before, and returns its task.
+func (c *Client) ask(ctx context.Context, call Call, at string) (queue.Task, error) {
+	to, ok := c.Pools[call.Pool]
+	if !ok {
+		return queue.Task{}, fmt.Errorf("there is no pool %q", call.Pool)
+	}
+	body, err := wire.Encode(request{Kind: call.Kind, Trace: telemetry.Carried(ctx), Body: call.Body})
+	if err != nil {
+		return queue.Task{}, err
+	}
+	sealed, err := envelope.Seal(at+requestName, body, to)
+	if err != nil {
+		return queue.Task{}, err
+	}
+	err = c.Records.Put(ctx, at+requestName, sealed)
+	if errors.Is(err, records.ErrExists) {
+		sealed, err = c.Records.Get(ctx, at+requestName)
+	}
+	if err != nil {
+		return queue.Task{}, err
+	}
+	sum := sha256.Sum256(sealed)
+	task := queue.Task{
+		Run: c.Run, Call: call.Name, Pool: call.Pool, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
+		Expires: time.Now().Add(validity).UTC().Truncate(time.Second),
+	}
+	message, err := task.Signed()
+	task.Signature = c.Key.Sign(message)
+	return task, err
+}
+
+// answer reads the answer of a call.
+//
+// Errors: [records.ErrMissing].
+func (c *Client) answer(ctx context.Context, call Call, at string) (*answer, error) {
+	sealed, err := c.Records.Get(ctx, at+answerName)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Key.OpenResult(at+answerName, sealed, c.Pools[call.Pool])
+	if err != nil {
+		return nil, err
+	}
+	found := &answer{}
+	return found, wire.Decode(text, found)
+}
+
+// StopNow says that somebody waits for the end of a call that was asked to stop.
+func (c *Client) StopNow(ctx context.Context, call string) error {
+	err := c.Records.Put(ctx, folder(c.Run, call)+nowName, []byte("now"))
+	if errors.Is(err, records.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// following passes on the reports of a call.
+type following struct {
+	client *Client
+	call   Call
+	at     string
+	said   Reports
+
+	attempt, chunk int // of the last record that was passed on
+}
+
+// reportTime is the time between looks at the reports of a call, and until the first one: most calls
+// are answered before.
+const reportTime = time.Second
+
+// until passes on reports as they come, until ended is closed. That they cannot be read is no
+// reason to end the work: the answer leads to them once more.
+func (f *following) until(ctx context.Context, ended <-chan struct{}) {
+	ticker := time.NewTicker(reportTime)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-ticker.C:
+			names, err := f.client.Records.List(ctx, f.at+saidFolder)
+			if err != nil {
+				continue
+			}
+			for _, name := range names {
+				if !f.pass(ctx, strings.TrimPrefix(name, f.at)) {
+					break
+				}
+			}
+		}
+	}
+}
+
+// pass passes on the reports in a record, unless that was done, or it is of an attempt in whose
+// place there is another one. It reports whether that went well.
+func (f *following) pass(ctx context.Context, name string) bool {
+	var attempt, chunk int
+	if _, err := fmt.Sscanf(name, saidFolder+"%d/%d", &attempt, &chunk); err != nil {
+		return true // of somebody else
+	}
+	if attempt < f.attempt || attempt == f.attempt && chunk <= f.chunk {
+		return true
+	}
+	reports, err := f.read(ctx, name)
+	if err != nil {
+		return false
+	}
+	f.attempt, f.chunk = attempt, chunk
+	for _, report := range reports {
+		f.said(attempt, report)
+	}
+	return true
+}
+
+func (f *following) read(ctx context.Context, name string) ([][]byte, error) {
+	sealed, err := f.client.Records.Get(ctx, f.at+name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := f.client.Key.OpenResult(f.at+name, sealed, f.client.Pools[f.call.Pool])
+	if err != nil {
+		return nil, err
+	}
+	var reports [][]byte
+	return reports, wire.Decode(text, &reports)
+}
+
+// finish passes on the remaining reports of the attempt that has given the answer.
+func (f *following) finish(ctx context.Context, found *answer, err error) (Answer, error) {
+	if err != nil {
+		return Answer{}, err
+	}
+	if f.attempt != found.Attempt {
+		f.attempt, f.chunk = found.Attempt, 0
+	}
+	for chunk := f.chunk + 1; chunk <= found.Chunks; chunk++ {
+		if !f.pass(ctx, saidRecord(found.Attempt, chunk)) {
+			return Answer{}, fmt.Errorf("a report of the worker %s is missing in the records of the run", found.Worker)
+		}
+	}
+	for _, report := range found.Tail {
+		f.said(found.Attempt, report)
+	}
+	if found.Failure != "" {
+		return Answer{}, &FailedError{found.Worker, found.Failure}
+	}
+	return Answer{found.Body, found.Worker, found.Began, found.Ended}, nil
+}
