@@ -45,6 +45,9 @@ func Read() Info {
 	return recorded(build)
 }
 
+// Protocol is equal for programs that understand what they send to each other.
+func (i Info) Protocol() string { return strings.TrimSpace(i.Version + " " + i.Commit) }
+
 const unnamed = "(devel)"
 
 // recorded returns the records of the go command.

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/tagquery"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 )
 
 // Place is where stacks are, and where the user is.
@@ -198,4 +199,6 @@ type Work struct {
 	Parallel int      // how many units may be worked on at once as the format says; 0 if it does not
 	Changes  *Changes // nil if changes do not matter
 	Diags    hcl.Diagnostics
+
+	Workers *config.Config // nil if the format names none
 }

@@ -236,6 +236,9 @@ type ExitError struct {
 // description of the system, such as "signal: killed".
 func NewExitError(code int, how string) *ExitError { return &ExitError{code, how} }
 
+// How says how the program ended that was ended by a signal.
+func (e *ExitError) How() string { return e.how }
+
 func (e *ExitError) Error() string {
 	if e.Code >= 0 {
 		return fmt.Sprintf("exit code %d", e.Code)

@@ -28,6 +28,7 @@ const (
 // DriftOptions are the options of a comparison of units with their real objects.
 type DriftOptions struct {
 	Parallel int
+	Apart    bool                         // as in [Options]
 	Open     func(unit int) driver.Driver // which is a [driver.Drifter], too
 	Ended    func(DriftEnd)               // may be nil
 }
@@ -73,7 +74,7 @@ func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	others := &run{Work: w, options: Options{Mode: Destroy, Open: options.Open}, outcome: make([]outcome, len(w.Units)), comparing: true}
 	opts := order.RunOptions{Rule: order.ByWeight, Parallel: options.Parallel, KeepGoing: true}
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
-		if nodes := byDir[dir]; len(nodes) > 1 {
+		if nodes := byDir[dir]; len(nodes) > 1 && !options.Apart {
 			opts.Limits = append(opts.Limits, order.Limit{Parallel: 1, Nodes: nodes})
 		}
 	}

@@ -33,6 +33,13 @@ type Drivers struct {
 
 	AcceptRecovery bool // as in [operation.Request]
 
+	// Remote opens drivers whose work is done somewhere else, in place of those in this process; nil
+	// for none. The plan is kept in the file.
+	Remote func(unit int, planFile string, together map[string]bool) driver.Driver
+
+	// Together are as in [operation.Request]; nil for the deployments that the work has.
+	Together map[string]bool
+
 	// Show begins to show a phase of the work on a stack, ShowRoot on a root module.
 	Show     func(unit string, phase string, options *operation.Options) driver.View
 	ShowRoot func(unit *Unit, phase string) driver.RootView
@@ -44,6 +51,9 @@ type Drivers struct {
 // togetherWith returns the deployments of the stack of a unit that one run works on, without those
 // that it destroys: nothing is published of these.
 func (d *Drivers) togetherWith(w *Work, u *Unit) map[string]bool {
+	if d.Together != nil {
+		return d.Together
+	}
 	d.listed.Do(func() {
 		d.together = map[string]map[string]bool{}
 		for _, unit := range w.Chosen() {
@@ -67,6 +77,9 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	planFile, keep := files+".plan", driver.WhilePlanned
 	if d.PlanFile != nil {
 		planFile, keep = d.PlanFile(unit), driver.Always
+	}
+	if d.Remote != nil {
+		return d.Remote(unit, planFile, d.togetherWith(w, u))
 	}
 	if u.Kind == Components {
 		stack := d.Stack

@@ -75,6 +75,13 @@ type Options struct {
 	Planned func(Planning) error
 	Keep    bool
 
+	// RunTask, if there is one, runs the task of a unit in place of a program in this process. Reacts
+	// is as in [Task.Job].
+	RunTask func(ctx context.Context, unit int, reacts bool) error
+
+	// Apart says that each unit is worked on in files of its own, so that rule R4 holds by itself.
+	Apart bool
+
 	// KeepGoing goes on after a failure with the units that do not come after it.
 	KeepGoing bool
 
@@ -159,7 +166,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 			return options.Approve(ctx, unit, func() error { return r.show(ctx, unit) })
 		}
 	}
-	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.AllLimits()}
+	opts := order.RunOptions{Selected: w.Selected, Rule: w.Rule, Parallel: options.Parallel, Limits: w.limits(options.Apart)}
 	if w.Conditions != nil {
 		opts.Decide = r.decideWith(w.Conditions.Decide(r.changed))
 	}
@@ -282,7 +289,12 @@ func (r *run) step(ctx context.Context, n int) (err error) {
 		}
 		err = r.rounds(ctx, step.Unit)
 	default:
-		err = r.task(ctx, &r.Units[step.Unit], r.Conditions != nil && r.Conditions.Reacts(n, r.changed))
+		reacts := r.Conditions != nil && r.Conditions.Reacts(n, r.changed)
+		if run := r.options.RunTask; run != nil {
+			err = run(ctx, step.Unit, reacts)
+		} else {
+			err = r.task(ctx, &r.Units[step.Unit], reacts)
+		}
 		now.done = err == nil
 	}
 	return err

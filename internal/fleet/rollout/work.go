@@ -250,6 +250,14 @@ func (w *Work) HeldBy(unit int, phase Phase) []int {
 	return slices.Sorted(maps.Keys(holders))
 }
 
+// limits are those of a run, whose units may be worked on apart from each other.
+func (w *Work) limits(apart bool) []order.Limit {
+	if apart {
+		return w.Limits
+	}
+	return w.AllLimits()
+}
+
 // AllLimits are those of the work, and one for each directory in which there is more than one unit
 // (rule R4).
 func (w *Work) AllLimits() []order.Limit {

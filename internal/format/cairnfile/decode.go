@@ -5,6 +5,7 @@ package cairnfile
 
 import (
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 )
 
 // MaxSize is the limit for the size of a file, in bytes: enough for some ten thousand blocks.
@@ -69,10 +71,13 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		case upstreamType:
 			d.upstream(block)
 			continue
+		case config.BlockType:
+			d.workers(block)
+			continue
 		}
 		decode, known := blockTypes[Type(block.Type)]
 		if !known {
-			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType},
+			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType, config.BlockType},
 				"in this file")
 			continue
 		}
@@ -94,6 +99,22 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		d.workspace.Blocks = append(d.workspace.Blocks, b)
 	}
 	d.filesOfAll()
+}
+
+// workers reads the block that says where workers are.
+func (d *decoder) workers(block *hclsyntax.Block) {
+	if d.workspace.Workers != nil {
+		d.problem(problem.DuplicateID, block.DefRange(), "Duplicate workers block",
+			"There is already a block \"workers\" in this file. A run has one queue, with several pools.")
+		return
+	}
+	read, diags := config.Decode(block, filepath.Dir(d.workspace.Filename))
+	for _, diag := range diags {
+		if diag.Extra == nil {
+			diag.Extra = problem.BadValue
+		}
+	}
+	d.diags, d.workspace.Workers = d.diags.Extend(diags), read
 }
 
 // filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake

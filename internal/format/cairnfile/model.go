@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 )
 
 // FileName is the name of the file, at the root of a repository.
@@ -26,6 +27,8 @@ type Workspace struct {
 	Limits   map[string]int // how many with a key may
 
 	Locals map[string]wiring.Local // that inputs may be made of
+
+	Workers *config.Config // nil if there is no such block
 
 	Upstreams settings.Upstreams // where stacks are kept that publish outputs, seen from the root of the repository
 }

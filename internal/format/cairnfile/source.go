@@ -150,7 +150,9 @@ func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode, model *Mo
 			delete(options.ByOutputs, leaf)
 		}
 	}
-	return &fleet.Work{Work: o.Rollout(options), Parallel: max(o.Model.Parallel, 1), Changes: o.changes, Diags: o.diags}, nil
+	return &fleet.Work{
+		Work: o.Rollout(options), Parallel: o.Model.Parallel, Changes: o.changes, Diags: o.diags, Workers: o.Model.Workspace.Workers,
+	}, nil
 }
 
 // groups returns the groups as they are written, with the nodes of their members.

@@ -48,6 +48,13 @@ type Argument struct {
 // The prefixes of environment variables; the later ones win.
 var variablePrefixes = []string{"TF_VAR_", "CAIRN_VAR_"}
 
+// InEnviron returns the entries of an environment that give values to variables.
+func InEnviron(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		return !slices.ContainsFunc(variablePrefixes, func(prefix string) bool { return strings.HasPrefix(entry, prefix) })
+	})
+}
+
 // Given are values of root variables, of their declared types.
 type Given struct {
 	Values   map[string]cty.Value

@@ -26,21 +26,23 @@ type Recorder struct {
 
 // Watch returns hooks that note the work besides.
 func (r *Recorder) Watch(watch hooks.Hooks) hooks.Hooks {
-	watch.ComponentWork = hooks.WorkFunc(r.follow).Within(watch.ComponentWork)
+	watch.ComponentWork = Following(r.Add).Within(watch.ComponentWork)
 	return watch
 }
 
-func (r *Recorder) follow(
-	ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind,
-) (context.Context, hooks.Work) {
-	var began time.Time
-	return ctx, hooks.Work{
-		Began: func() { began = time.Now() },
-		Ended: func(diags hcl.Diagnostics) {
-			if !began.IsZero() {
-				r.add(Work{component.String(), string(kind), began, time.Since(began).Seconds(), diags.HasErrors()})
-			}
-		},
+// Following returns a hook that notes each piece of work when it has ended. The function note is
+// called from several goroutines.
+func Following(note func(Work)) hooks.WorkFunc {
+	return func(ctx context.Context, component stackaddrs.AbsComponentInstance, kind hooks.WorkKind) (context.Context, hooks.Work) {
+		var began time.Time
+		return ctx, hooks.Work{
+			Began: func() { began = time.Now() },
+			Ended: func(diags hcl.Diagnostics) {
+				if !began.IsZero() {
+					note(Work{component.String(), string(kind), began, time.Since(began).Seconds(), diags.HasErrors()})
+				}
+			},
+		}
 	}
 }
 
@@ -51,7 +53,8 @@ func (r *Recorder) Reset() {
 	r.work = nil
 }
 
-func (r *Recorder) add(work Work) {
+// Add notes a piece of work.
+func (r *Recorder) Add(work Work) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.work = append(r.work, work)
