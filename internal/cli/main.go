@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
 	"github.com/cairnstacks/cairn/internal/cli/statecmd"
+	"github.com/cairnstacks/cairn/internal/cli/workercmd"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
@@ -139,7 +140,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 				stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.QueryCommand(), stackcmd.GraphCommand(),
 				fleetcmd.ListCommand(), fleetcmd.StatusCommand(), fleetcmd.UICommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(),
 				stackcmd.FormatCommand(), enginecmd.Command(),
-				providerscmd.Command(), identitycmd.Command(), cicmd.Command(),
+				providerscmd.Command(), identitycmd.Command(), cicmd.Command(), workercmd.Command(),
 				servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
 				stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},

@@ -102,7 +102,7 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	defer plans.Abandon() // it is gone, unless there was a panic
 	drivers.Plans = plans.Path()
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
-	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{Lost: g.inFlight.Lost})
+	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{Lost: g.lost})
 	defer stop()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{
 		Title:    "Comparing",
@@ -111,10 +111,12 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 		Unread:   unread,
 	})
 	g.output = display.Output
+	defer g.team.close()
 	var ends []rollout.DriftEnd
 	display.During(func() {
 		ends = g.work.Drift(ctx, rollout.DriftOptions{
 			Parallel: g.parallel,
+			Apart:    g.team != nil,
 			Open:     func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
 			Ended: func(end rollout.DriftEnd) {
 				display.EndedAs(g.work.Units[end.Unit].Name, driftBoardStates[end.State], string(end.State))

@@ -197,6 +197,7 @@ type gates struct {
 	recorders  once.Map[string, *timeline.Recorder] // of the work on the components of units, by their names
 	saving     *savingSet                           // nil if plans are not saved
 	applying   *planset.Applying                    // nil if no saved plans are applied
+	team       *team                                // workers that do the work; nil for this process
 	gone       *goneRun                             // nil unless the run destroys stacks that are gone
 	consents                                        // questions asked and their answers
 }
@@ -229,8 +230,17 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 		return nil, failure.Error("No workspace file",
 			"Only stacks of a file %s are planned all together, so that their plans can be saved as a set. Leave -out away.", format.File)
 	}
-	if g.parallel == 0 {
-		g.parallel = max(work.Parallel, 1)
+	if err := g.openTeam(work.Workers); err != nil {
+		return nil, err
+	}
+	switch {
+	case g.parallel > 0:
+	case work.Parallel > 0:
+		g.parallel = work.Parallel
+	case g.team != nil:
+		g.parallel = parallelOnWorkers
+	default:
+		g.parallel = 1
 	}
 	return g, nil
 }

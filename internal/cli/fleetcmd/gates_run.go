@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
@@ -19,7 +21,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -48,7 +49,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		Begun: func() bool {
 			return g.mode != rollout.PlanOnly && (g.inFlight.Begun() || drivers.Roots.Processes.Used())
 		},
-		Lost: g.inFlight.Lost,
+		Lost: g.lost,
 	})
 	g.gone.watched()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{
@@ -66,7 +67,11 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		Open:      func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
 		KeepGoing: g.mode == rollout.PlanOnly && g.work.PlansAhead,
 	}
+	if g.team != nil {
+		options.Apart, options.RunTask = true, g.team.task
+	}
 	options.Planned = g.summarizePlan
+	defer g.team.close()
 	if err := g.withSet(ctx, drivers, &options); err != nil {
 		stop()
 		return 0, err
@@ -140,14 +145,13 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	return eventtext.PlanCounts(counts)
 }
 
-// drivers returns the drivers of units. It finds the engine of root modules here, if there are any.
+// drivers returns the drivers of units. It finds the engine of root modules here, if there are any
+// that are worked on in this process.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
 	d := &rollout.Drivers{
-		Roots: &rootmodule.Engine{
-			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
-		},
+		Roots: &rootmodule.Engine{Processes: &process.Set{}},
 		Stack: operation.Options{
 			Env: env.Options{Workspace: g.Root}, Engine: g.session.EngineRequest(), Shared: shared, StopNow: g.session.StopNow,
 		},
@@ -157,32 +161,26 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if g.gone != nil {
 		d.Stack.Env.Workspace = g.gone.root
 	}
-	if !g.session.ViewOptions(g.session.Streams.Out).Color {
-		d.Roots.Options = []string{"-no-color"}
+	if g.team != nil {
+		return d, g.team.open(ctx, d)
 	}
 	root := g.work.FirstRoot()
 	if root == nil {
 		return d, nil // stacks find their engines by themselves
 	}
-	search, err := g.session.Stack().Engines().Search()
-	if err != nil {
-		return nil, err
-	}
-	found, err := search.Find(ctx)
-	if err != nil {
-		unusable := failure.Diagnostics(engines.Unusable(err))
+	roots, err := g.session.RootEngine(ctx, shared)
+	var unusable hcl.Diagnostics
+	if errors.As(err, &unusable) && len(unusable) > 0 {
 		unusable[0].Detail += fmt.Sprintf("\n\nThe root module %s is planned and applied with it.", root.Name)
-		return nil, unusable
 	}
-	if err := g.session.Report(g.session.Stack().Engines().Unmet(found)); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if g.session.Stack().Engines().Kind() != "" { // nobody has asked for a binary
-		d.Roots.Native = &shared.OfEngines().Native
+	if !g.session.ViewOptions(g.session.Streams.Out).Color {
+		roots.Options = []string{"-no-color"}
 	}
-	d.Roots.Info = found.Info
-	d.Roots.Path, err = filepath.Abs(found.Path)
-	return d, err
+	d.Roots = roots
+	return d, nil
 }
 
 // asksFor reports whether the plan of a unit is applied only with consent.

@@ -62,6 +62,8 @@ type Session struct {
 	live     atomic.Pointer[live.Display] // set while it is drawn on a terminal
 	fetching fetching
 
+	Viewer *views.Options // how somebody elsewhere sees all streams; nil for what they are here
+
 	Lost atomic.Pointer[error] // first error of writing output, if there was one
 
 	Log     *slog.Logger // of cairn itself, see openLog
@@ -277,6 +279,9 @@ func (s *Session) Sources() diagnostic.Sources {
 // ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may
 // have the width.
 func (s *Session) ViewOptions(w io.Writer) views.Options {
+	if s.Viewer != nil {
+		return *s.Viewer
+	}
 	var options views.Options
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		options.Width = columns

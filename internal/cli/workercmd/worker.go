@@ -1,0 +1,225 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package workercmd
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/buildinfo"
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/remote"
+	"github.com/cairnstacks/cairn/internal/glob"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/workers/calls"
+	"github.com/cairnstacks/cairn/internal/workers/config"
+	"github.com/cairnstacks/cairn/internal/workers/connect"
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/sources"
+)
+
+// workerOptions are the options of a worker.
+type workerOptions struct {
+	pool        string
+	config      cmdline.File
+	slots       cmdline.Count
+	name        string
+	cache       string
+	deployments cmdline.List
+}
+
+// Command is the command of a worker.
+func Command() *session.Command {
+	var o workerOptions
+	return &session.Command{
+		Name:    "worker",
+		Summary: "Does the work of runs for a pool, until it is interrupted.",
+		Long: `
+A worker takes units of runs from the queue of its pool, which a block "workers" of cairn.workspace.hcl names, plans
+and applies them here, with the credentials of this machine, and answers. The file with that block is the one in the
+current directory, or that of -config or CAIRN_WORKERS. The key of the pool is in CAIRN_POOL_KEY.
+
+Interrupted once, it takes nothing more and waits for what it has begun. Interrupted twice, it asks that to stop, as an
+interrupted "cairn apply" does. The third time it ends at once.`,
+		Example: "CAIRN_POOL_KEY=prod.key cairn worker -pool=prod\ncairn worker keys -out=keys prod default",
+		Flags: func(f *session.Flags) {
+			o = workerOptions{slots: usualSlots}
+			f.StringVar(&o.pool, "pool", config.DefaultPool, "work for the pool `NAME`")
+			f.Var(&o.config, "config", "take the block \"workers\" from `FILE` (default: CAIRN_WORKERS, or "+settings.WorkspaceFile+")")
+			f.Var(&o.slots, "slots", fmt.Sprintf("work on `N` units at the same time (default: %d)", usualSlots))
+			f.StringVar(&o.name, "name", "", "show this worker under `NAME` (default: the name of the machine)")
+			f.StringVar(&o.cache, "cache", "", "keep the files of runs in `DIR` (default: below the directory for caches)")
+			f.Var(&o.deployments, "deployments", "work on deployments that match `PATTERN` only; can be repeated")
+			session.EngineFlags(f)
+		},
+		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			w, err := open(ctx, s, o)
+			if err != nil {
+				return 0, err
+			}
+			return cmdline.ExitOK, w.serve(ctx)
+		},
+		Commands: []*session.Command{keysCommand()},
+	}
+}
+
+const usualSlots = 4
+
+// worker is a worker that runs.
+type worker struct {
+	session    *session.Session
+	options    workerOptions
+	config     *config.Config
+	connection *connect.Connection
+	calls      *calls.Worker
+}
+
+// open connects a worker.
+func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, error) {
+	c, err := readConfig(s, o)
+	if err != nil {
+		return nil, err
+	}
+	key, err := config.PoolKey(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	switch pool := c.Pool(o.pool); {
+	case pool == nil:
+		return nil, failure.Error("Unknown pool", "The block %q has no pool %q.", config.BlockType, o.pool)
+	case string(pool.Recipient) != key.Recipient():
+		return nil, failure.Error("Key of another pool", "The key in %s is not the one of the pool %q: its argument \"recipient\" has the "+
+			"public half of another key.", config.PoolKeyVariable, o.pool)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	self := calls.Attempt{Worker: cmp.Or(o.name, host), Host: host, PID: os.Getpid(), Pool: o.pool, Process: rand.Text()}
+	w := &worker{session: s, options: o, config: c}
+	identity := fmt.Sprintf("%s (pool %s)", self.Worker, o.pool)
+	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: identity, Away: w.away}); err != nil {
+		return nil, err
+	}
+	server, err := w.server()
+	if err != nil {
+		return nil, err
+	}
+	build := buildinfo.Read()
+	w.calls = &calls.Worker{
+		Records: w.connection.Records, Key: key, Trusted: c.Trusted, Version: build.Protocol(), Self: self,
+		Handlers: map[string]calls.Handler{remote.Kind: server.Handle},
+	}
+	server.Fetch = w.calls.Fetch
+	return w, nil
+}
+
+// readConfig reads the block about workers.
+func readConfig(s *session.Session, o workerOptions) (*config.Config, error) {
+	name := cmp.Or(string(o.config), os.Getenv(config.Variable), settings.WorkspaceFile)
+	c, diags := config.ReadFile(name, s.Files)
+	if diags.HasErrors() {
+		if string(o.config) == "" && os.Getenv(config.Variable) == "" {
+			if _, err := os.Stat(name); err != nil {
+				return nil, failure.Error("No workers", "There is no file %s here, which says in a block %q where the queue is and which pools there "+
+					"are. Name it with -config=FILE or %s.", name, config.BlockType, config.Variable)
+			}
+		}
+		return nil, diags
+	}
+	return c, nil
+}
+
+// server is what does the work on units.
+func (w *worker) server() (*remote.Server, error) {
+	cache := w.options.cache
+	if cache == "" {
+		below, err := os.UserCacheDir()
+		if err != nil {
+			return nil, failure.Error("No directory for caches", "%s. Name one for the files of runs with -cache=DIR.", failure.Capitalize(failure.Reason(err)))
+		}
+		cache = filepath.Join(below, "cairn", "worker")
+	}
+	shared := &operation.Shared{}
+	shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
+	server := &remote.Server{
+		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(), Environ: os.Environ(),
+		Stack: operation.Options{Env: env.Options{}, Engine: w.session.EngineRequest(), Shared: shared, ReadOnlyLocks: true},
+		Roots: func(ctx context.Context) (*rootmodule.Engine, error) { return w.session.RootEngine(ctx, shared) },
+	}
+	for _, text := range w.options.deployments {
+		pattern, err := glob.Compile(text)
+		if err != nil {
+			return nil, failure.Error("Invalid pattern", "%q is not a pattern of names: %s.", text, failure.Reason(err))
+		}
+		server.Deployments = append(server.Deployments, pattern)
+	}
+	return server, nil
+}
+
+// away says that the queue is away, or back.
+func (w *worker) away(outage queue.Outage) {
+	now := time.Now().Format(time.TimeOnly)
+	if outage.Over {
+		w.session.Note("%s The queue at %s is back.\n", now, outage.Place)
+		return
+	}
+	w.session.Note("%s The queue at %s is away; waiting for it.\n", now, outage.Place)
+}
+
+// serve works until the worker is interrupted.
+func (w *worker) serve(ctx context.Context) error {
+	ctx, drain := context.WithCancel(ctx)
+	defer drain()
+	defer w.connection.Close() //nolint:errcheck // all that matters is recorded
+	signals := make(chan os.Signal, 3)
+	signal.Notify(signals, session.InterruptSignals()...)
+	defer signal.Stop(signals)
+	over := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		w.watch(signals, over, drain)
+	}()
+	w.session.Note("Working for the pool %s at %s, on %d units at the same time.\n", w.options.pool, w.config.Address, w.options.slots)
+	err := w.calls.Serve(ctx, w.connection.Queues, int(w.options.slots))
+	close(over)
+	<-watched
+	if err != nil {
+		return failure.Error("Queue not usable", "The queue at %s cannot be used: %s.", w.config.Address, failure.Reason(err))
+	}
+	return nil
+}
+
+// watch takes interrupts until the worker has ended.
+func (w *worker) watch(signals <-chan os.Signal, over <-chan struct{}, drain func()) {
+	for n := 1; ; n++ {
+		select {
+		case <-over:
+			return
+		case <-signals:
+		}
+		switch n {
+		case 1:
+			drain()
+			w.session.Note("\nNothing more is taken; waiting for %d units in work. Interrupt again to ask them to stop.\n", w.calls.Running())
+		case 2:
+			w.calls.StopAll()
+			w.session.Note("\nAll units in work are asked to stop. Interrupt once more to end at once.\n")
+		default:
+			os.Exit(cmdline.ExitError)
+		}
+	}
+}
