@@ -155,6 +155,12 @@ func (c *Client) StopNow(ctx context.Context, call string) error {
 	return err
 }
 
+// Stop asks a call to stop that was asked for before, perhaps by another process, and waits for its
+// end.
+func (c *Client) Stop(ctx context.Context, call, pool string) error {
+	return c.Queue.Stop(ctx, queue.Task{Run: c.Run, Call: call, Pool: pool})
+}
+
 // following passes on the reports of a call.
 type following struct {
 	client *Client
@@ -165,8 +171,8 @@ type following struct {
 	attempt, chunk int // of the last record that was passed on
 }
 
-// reportTime is the time between looks at the reports of a call, and until the first one: most calls
-// are answered before.
+// reportTime is the time between looks at the reports of a call, and until the first one: most
+// calls are answered before.
 const reportTime = time.Second
 
 // until passes on reports as they come, until ended is closed. That they cannot be read is no

@@ -39,6 +39,7 @@ func Folder(run string) string { return "runs/" + run + "/" }
 
 // The names of the records of a call, and folders of some.
 const (
+	callsFolder = "calls/"
 	requestName = "request"
 	answerName  = "answer"
 	nowName     = "now"
@@ -47,7 +48,7 @@ const (
 )
 
 // folder is the folder of the records of a call.
-func folder(run, call string) string { return Folder(run) + "calls/" + call + "/" }
+func folder(run, call string) string { return Folder(run) + callsFolder + call + "/" }
 
 func takenRecord(attempt int) string { return fmt.Sprintf("%s%04d", takenFolder, attempt) }
 

@@ -20,7 +20,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
+
+// CodeNoKey says that the environment has no key.
+const CodeNoKey fault.Code = "workers/no-key"
 
 // BlockType is the type of the block.
 const BlockType = "workers"
@@ -145,7 +149,7 @@ func Decode(block *hclsyntax.Block, dir string) (*Config, hcl.Diagnostics) {
 	var err error
 	if c.Trusted, err = envelope.ParseRunPublic(w.Trusted); err != nil {
 		return nil, hcl.Diagnostics{failure.At(attribute(block, "trusted"), "Invalid key",
-			"The argument \"trusted\" is the public key of those who may start work, which \"cairn worker keys\" prints.")}
+			"The argument \"trusted\" is the public key of those who may start work: cairn-run1…")}
 	}
 	if diags := c.addPools(block, w.Pools); diags.HasErrors() {
 		return nil, diags
@@ -180,7 +184,7 @@ func (c *Config) addPools(block *hclsyntax.Block, pools []writtenPool) (diags hc
 		var err error
 		if p.Recipient, err = envelope.ParsePoolRecipient(w.Recipient); err != nil {
 			diags = diags.Append(failure.At(attribute(blocks[i], "recipient"), "Invalid key",
-				"The argument \"recipient\" is the public key of the pool, which \"cairn worker keys\" prints: age1…"))
+				"The argument \"recipient\" is the public key of the pool: age1…"))
 		}
 		for _, text := range w.Deployments {
 			pattern, err := glob.Compile(text)
@@ -244,8 +248,8 @@ func PoolKey(env []string) (envelope.PoolKey, error) {
 func keyText(env []string, variable, who string) ([]byte, error) {
 	value := environ.Get(env, variable)
 	if value == "" {
-		return nil, failure.Error("No key", "The variable %s has no key. Who %s has one: its text, or the name of a file with it. "+
-			"\"cairn worker keys\" makes keys.", variable, who)
+		return nil, hcl.Diagnostics{failure.With(CodeNoKey,
+			failure.New("No key", "The variable %s has no key. Who %s has one: its text, or the name of a file with it.", variable, who))}
 	}
 	content, err := os.ReadFile(value)
 	if err != nil {

@@ -115,6 +115,15 @@ func (q *Queues) Do(ctx context.Context, task queue.Task) error {
 	return of.Do(ctx, task)
 }
 
+// Stop implements [queue.Queue].
+func (q *Queues) Stop(ctx context.Context, task queue.Task) error {
+	of, err := q.of(task.Pool)
+	if err != nil {
+		return err
+	}
+	return of.Stop(ctx, task)
+}
+
 // Serve implements [queue.Queue].
 func (q *Queues) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
 	of, err := q.of(pool)

@@ -50,13 +50,17 @@ func (t Task) Signed() ([]byte, error) {
 
 // Queue brings tasks to workers. All methods are safe for concurrent use.
 type Queue interface {
-	// Do starts a task, or joins the one with its ID that runs, and returns when a handler has returned
-	// nil for it. Ending ctx asks the handler to stop; Do goes on to wait.
+	// Do starts a task, or joins the one with its ID that runs, and returns when a handler has
+	// returned nil for it. Ending ctx asks the handler to stop; Do goes on to wait.
 	//
 	// Errors:
 	//   - [ErrStopped]: it was asked to stop before any worker had begun.
 	//   - [*RefusedError]: the worker that got it does not take it.
 	Do(ctx context.Context, task Task) error
+
+	// Stop asks the handler of a task to stop that somebody else has started, and waits for its end. A
+	// task that does not run is not started.
+	Stop(ctx context.Context, task Task) error
 
 	// Serve gives tasks of a pool to a handler, so many at the same time, until ctx ends. Those which
 	// have begun come to their end before it returns.

@@ -183,14 +183,14 @@ func (c Cache) Get(ctx context.Context, digest string, fetch func() ([]byte, err
 		return "", err
 	}
 	defer os.RemoveAll(making) //nolint:errcheck // it is renamed, or a rest that nobody uses
-	if err := unpack(archive, making); err != nil {
+	if err := Unpack(archive, making); err != nil {
 		return "", fmt.Errorf("unpacking sources: %w", err)
 	}
 	return dir, os.Rename(making, dir)
 }
 
-// unpack writes the files of an archive, none of which can lead out of the directory.
-func unpack(archive []byte, dir string) error {
+// Unpack writes the files of an archive, none of which can lead out of the directory.
+func Unpack(archive []byte, dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err

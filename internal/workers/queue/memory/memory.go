@@ -52,6 +52,21 @@ func (q *Queue) Do(ctx context.Context, wanted queue.Task) error {
 	return t.err
 }
 
+// Stop implements [queue.Queue].
+func (q *Queue) Stop(_ context.Context, task queue.Task) error {
+	q.mu.Lock()
+	t := q.mu.running[task.ID()]
+	if t != nil {
+		t.ask()
+	}
+	q.mu.Unlock()
+	if t == nil {
+		return nil
+	}
+	<-t.ended
+	return nil
+}
+
 func (q *Queue) join(wanted queue.Task) *task {
 	q.mu.Lock()
 	defer q.mu.Unlock()

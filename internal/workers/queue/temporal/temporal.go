@@ -33,8 +33,8 @@ type Options struct {
 	TLS       *tls.Config // nil for none
 	Identity  string      // of this program, as the cluster shows it
 
-	// Away is called, from any goroutine, when the cluster is away and waited for, and when it is back.
-	// It may be nil.
+	// Away is called, from any goroutine, when the cluster is away and waited for, and when it is
+	// back. It may be nil.
 	Away func(queue.Outage)
 
 	// Log receives what the client of the cluster has to say; nil for nobody.
@@ -98,7 +98,7 @@ func (q *Queue) Do(ctx context.Context, task queue.Task) error {
 		if ctx.Err() != nil && !d.began {
 			return queue.ErrStopped
 		}
-		time.Sleep(firstTry) // also after the caller has asked to stop: work that has begun goes on
+		<-time.After(firstTry) // also after the caller has asked to stop: work that has begun goes on
 	}
 }
 
@@ -141,6 +141,20 @@ func (d *doing) once(ctx context.Context) error {
 		err = handle.Get(waiting, nil)
 	}
 	return ended(err)
+}
+
+// Stop implements [queue.Queue].
+func (q *Queue) Stop(ctx context.Context, task queue.Task) error {
+	handle := q.client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID()})
+	err := handle.Cancel(ctx, client.CancelActivityOptions{})
+	if err == nil {
+		err = handle.Get(ctx, nil)
+	}
+	switch err = ended(err); {
+	case isOver(err), errors.Is(err, queue.ErrStopped), as[*queue.RefusedError](err):
+		return nil
+	}
+	return err
 }
 
 // isOver reports whether something cannot be stopped since it has ended.
