@@ -14,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/process"
-	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
@@ -45,8 +44,8 @@ type Sink interface {
 	// Writers returns where output goes to.
 	Writers() (stdout, stderr io.Writer)
 
-	// Worked notes work on a component.
-	Worked(work timeline.Work)
+	// Noted receives what [Screen.Note] has passed on.
+	Noted(content []byte)
 
 	// Close ends the phase. Its error is that something could not be shown.
 	Close() error
@@ -184,8 +183,8 @@ func (s *shown) report(attempt int, content []byte) {
 	s.attempt = attempt
 	s.write(stdout, said.Out)
 	s.write(stderr, said.Err)
-	if said.Work != nil {
-		s.sink.Worked(*said.Work)
+	if said.Note != nil {
+		s.sink.Noted(said.Note)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/show/timeline"
 )
 
 // Kind is that of the calls of this package.
@@ -174,5 +173,5 @@ const (
 // report is a report of a worker while it works.
 type report struct {
 	Out, Err []byte
-	Work     *timeline.Work
+	Note     []byte // as in [Screen.Note]; nil for none
 }

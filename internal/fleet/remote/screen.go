@@ -11,13 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/diagnostic"
-	"github.com/cairnstacks/cairn/internal/fleet/driver"
-	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/show/timeline"
-	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/wire"
-	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
 // Screen is where the work of a call is shown to a person who is somewhere else. Safe for
@@ -98,35 +92,10 @@ func (s *Screen) flush() {
 	s.send()
 }
 
-// diagnostics shows diagnostics that no view reports.
-func (s *Screen) diagnostics(diags hcl.Diagnostics) {
-	options := views.Options{Color: s.View.Err.Color, Width: s.View.Err.Width}
-	_ = views.WriteDiagnostics(s.Err, diags, diagnostic.Sources{}, options) //nolint:errcheck // a screen cannot fail
-}
-
-// worked reports work on a component.
-func (s *Screen) worked(work timeline.Work) {
+// Note passes on a note to who has begun the run, whatever both make of it.
+func (s *Screen) Note(content []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.send()
-	s.report(report{Work: &work})
-}
-
-// stackView reports when components are worked on, besides what another view shows.
-type stackView struct {
-	driver.View
-	screen *Screen
-}
-
-// Caller implements [driver.View].
-func (v *stackView) Caller() operation.Caller {
-	caller := v.View.Caller()
-	show := caller.During
-	caller.During = func(phase string, work func(hooks.Hooks)) {
-		show(phase, func(watch hooks.Hooks) {
-			watch.ComponentWork = timeline.Following(v.screen.worked).Within(watch.ComponentWork)
-			work(watch)
-		})
-	}
-	return caller
+	s.report(report{Note: content})
 }

@@ -172,7 +172,10 @@ func (w *unitWork) begunBefore() error {
 	diags := hcl.Diagnostics{failure.New("Outcome not known",
 		"%s was begun by the worker %s at %s, which has not said how it has ended. It was not begun again. %s",
 		what, last.Worker, last.Began.Format(time.RFC3339), remedy)}
-	w.screen.diagnostics(diags)
+	view := w.Screens.Root(w.screen, string(w.asked.Op))
+	if err := errors.Join(view.Report(diags, false), view.Close()); err != nil {
+		return err
+	}
 	return &driver.Failure{Diagnostics: diags}
 }
 
@@ -204,7 +207,7 @@ func (w *unitWork) open() (driver.Driver, error) {
 		Plans: w.files, PlanFile: func(int) string { return w.planFile() },
 		Stack: w.Stack, Version: w.Version, AcceptRecovery: w.asked.AcceptRecovery, Together: w.asked.Together,
 		Show: func(_, phase string, options *operation.Options) driver.View {
-			return &stackView{w.Screens.Stack(w.screen, phase, options), w.screen}
+			return w.Screens.Stack(w.screen, phase, options)
 		},
 		ShowRoot: func(_ *rollout.Unit, phase string) driver.RootView { return w.Screens.Root(w.screen, phase) },
 	}

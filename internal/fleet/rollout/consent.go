@@ -4,6 +4,7 @@
 package rollout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -15,11 +16,17 @@ import (
 // errNothingApproved is why a task is not run that comes before applies.
 var errNothingApproved = errors.New("nothing is approved that it precedes")
 
+// Consent is the answer to the question whether a plan is to be applied.
+type Consent struct {
+	Given bool
+	By    string // whom, for the history; "" for an answer to this program
+}
+
 // consent asks once at most whether a plan is to be applied.
 type consent struct {
-	ask  func(ctx context.Context, unit int) (bool, error) // nil always says yes
-	asks func(unit int) bool                               // nil for all
-	by   string                                            // whom plans are approved where nobody is asked
+	ask  func(ctx context.Context, unit int) (Consent, error) // nil always says yes
+	asks func(unit int) bool                                  // nil for all
+	by   string                                               // whom plans are approved where nobody is asked
 
 	// rules returns those of the deployment that approve the latest plan of a unit, so that nobody is
 	// asked.
@@ -29,7 +36,13 @@ type consent struct {
 	end context.CancelFunc
 
 	asking  sync.Mutex // held while a question waits for its answer
-	answers map[question]error
+	answers map[question]answer
+}
+
+// answer is the answer to a question.
+type answer struct {
+	by  string
+	err error // why it is not applied
 }
 
 // question is about one round of the work on a unit. The first round is 1.
@@ -51,19 +64,20 @@ func (c *consent) to(q question) (by string, err error) {
 	}
 	c.asking.Lock()
 	defer c.asking.Unlock()
-	if err, known := c.answers[q]; known {
-		return operation.ByAnswer, err
+	if given, known := c.answers[q]; known {
+		return given.by, given.err
 	}
 	if c.ctx.Err() != nil {
 		return "", process.ErrStopped
 	}
-	yes, err := c.ask(c.ctx, q.unit)
+	given, err := c.ask(c.ctx, q.unit)
 	switch {
 	case c.ctx.Err() != nil:
 		return "", process.ErrStopped
-	case err == nil && !yes:
+	case err == nil && !given.Given:
 		err = errNotApproved
 	}
-	c.answers[q] = err
-	return operation.ByAnswer, err
+	by = cmp.Or(given.By, operation.ByAnswer)
+	c.answers[q] = answer{by, err}
+	return by, err
 }

@@ -138,10 +138,10 @@ func (b *bench) ended(end End) {
 	b.reported = append(b.reported, fmt.Sprintf("%s %s", b.work.Units[end.Unit].Name, end.State))
 }
 
-func (b *bench) approve(_ context.Context, unit int, show func() error) (bool, error) {
+func (b *bench) approve(_ context.Context, unit int, show func() error) (Consent, error) {
 	if b.shows {
 		if err := show(); err != nil {
-			return false, err
+			return Consent{}, err
 		}
 	}
 	name := b.work.Units[unit].Name
@@ -152,7 +152,7 @@ func (b *bench) approve(_ context.Context, unit int, show func() error) (bool, e
 	if b.stop != nil && len(b.asked) >= b.stopAt {
 		b.stop()
 	}
-	return !b.refuse[name] && (b.yes == 0 || len(b.asked) <= b.yes), nil
+	return Consent{Given: !b.refuse[name] && (b.yes == 0 || len(b.asked) <= b.yes)}, nil
 }
 
 // run returns how each unit ended, and the commands that were run.

@@ -56,7 +56,7 @@ type Options struct {
 	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its
 	// context ends with a failure of something else. Show prints the plan, unless it was printed last.
 	// Nil stands for consent.
-	Approve func(ctx context.Context, unit int, show func() error) (bool, error)
+	Approve func(ctx context.Context, unit int, show func() error) (Consent, error)
 
 	// Asks reports for which units that is asked; all others are applied at once, also while a
 	// question waits. Nil for all.
@@ -153,7 +153,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	if telemetry.From(ctx) != nil {
 		r.after = w.After()
 	}
-	r.consent = consent{ctx: asking, end: end, answers: map[question]error{}, by: options.ApprovedBy}
+	r.consent = consent{ctx: asking, end: end, answers: map[question]answer{}, by: options.ApprovedBy}
 	r.consent.rules = func(unit int) []string {
 		if options.ByRules == nil || !options.ByRules(unit) {
 			return nil
@@ -162,7 +162,7 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	}
 	if options.Approve != nil {
 		r.consent.asks = options.Asks
-		r.consent.ask = func(ctx context.Context, unit int) (bool, error) {
+		r.consent.ask = func(ctx context.Context, unit int) (Consent, error) {
 			return options.Approve(ctx, unit, func() error { return r.show(ctx, unit) })
 		}
 	}
