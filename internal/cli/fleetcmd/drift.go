@@ -91,6 +91,9 @@ func (g *gates) drift(ctx context.Context) (int, error) {
 
 // compare does the work, as it is done for plans.
 func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
+	if g.team != nil {
+		g.team.purpose = driftMode
+	}
 	drivers, err := g.drivers(ctx)
 	if err != nil {
 		return nil, err
@@ -129,8 +132,14 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 		}
 	}
 	plans.Remove() // while one more signal does not end this program
+	if err := g.team.ended(context.WithoutCancel(ctx), nil, cmdline.ExitOK); err != nil {
+		return ends, err
+	}
 	return ends, nil
 }
+
+// driftMode is the mode of a run that compares.
+const driftMode = "drift"
 
 var driftBoardStates = map[rollout.State]order.State{
 	rollout.Drifting:   order.Succeeded,

@@ -45,6 +45,7 @@ type gateOptions struct {
 	out            string // directory of the set of plans that is saved
 	set            string // that of the one that is applied
 	sameTree       bool   // only where git has the files that it was made from
+	attached       *team  // of a run that another process has begun; nil for a new run
 }
 
 func runPlanCommand() *session.Command {
@@ -210,6 +211,9 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	}
 	if format.Both(request.Root) {
 		s.Note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
+	}
+	if o.attached != nil {
+		request.Names, request.NamesFrom = o.attached.chosen(), "The run "+o.attached.run
 	}
 	applying, err := openSet(ctx, s, &request, &o)
 	if err != nil {

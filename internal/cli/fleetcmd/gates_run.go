@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -52,6 +53,16 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		Lost: g.lost,
 	})
 	g.gone.watched()
+	if g.team != nil {
+		var cancel context.CancelCauseFunc
+		ctx, cancel = context.WithCancelCause(ctx)
+		over := make(chan struct{})
+		var watching sync.WaitGroup
+		watching.Go(func() { g.team.watch(context.WithoutCancel(ctx), over, func() { cancel(operation.ErrInterrupted) }) })
+		defer watching.Wait()
+		defer close(over)
+		defer cancel(nil)
+	}
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{
 		Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1, Unread: unread,
 	})
@@ -100,6 +111,9 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	report := g.report(ends)
 	err = reportfile.Write(g.options.report, report, reportfile.ForAll) // before the summary, which may find no reader
 	code := g.summarize(ends, report.Timeline().CriticalPath())
+	if endErr := g.team.ended(context.WithoutCancel(ctx), ends, code); err == nil {
+		err = endErr
+	}
 	if setErr != nil {
 		return cmdline.ExitError, setErr
 	}
@@ -196,17 +210,27 @@ func (g *gates) byRules(unit int) bool {
 }
 
 // approve asks whether the plan of a unit is to be applied, below that plan.
-func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool, error) {
+func (g *gates) approve(ctx context.Context, unit int, show func() error) (rollout.Consent, error) {
+	if g.team != nil {
+		return g.team.approve(ctx, unit, show)
+	}
+	yes, _, err := g.askFor(ctx, unit, show)
+	return rollout.Consent{Given: yes}, err
+}
+
+// askFor asks the person at this program whether the plan of a unit is to be applied. The group is
+// the one that has been agreed to as a whole, if there is one.
+func (g *gates) askFor(ctx context.Context, unit int, show func() error) (yes bool, group string, err error) {
 	u := &g.work.Units[unit]
 	if g.unanswered {
-		return false, nil
+		return false, "", nil
 	}
 	if group := g.agreed(u); group != "" {
 		g.session.NoteLine("\n%s %s: yes, as to all of %s.", failure.Capitalize(string(g.mode)), u.Name, group)
-		return true, nil
+		return true, group, nil
 	}
 	if err := show(); err != nil {
-		return false, err
+		return false, "", err
 	}
 	where := ""
 	if u.Stack != "" {
@@ -230,8 +254,16 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	g.session.Note("\n")
 	if errors.Is(err, session.ErrNoAnswer) {
 		g.unanswered = true
-		g.session.Note("There is nobody who answers: nothing more is approved. Give -auto-approve to apply without being asked.\n")
-		return false, nil
+		g.session.Note("There is nobody who answers: nothing more is approved. %s\n", g.howToApprove())
+		return false, "", nil
 	}
-	return err == nil && g.accepts(answer, u, groups), err
+	return err == nil && g.accepts(answer, u, groups), "", err
+}
+
+// howToApprove says how plans can be approved where nobody answers.
+func (g *gates) howToApprove() string {
+	if g.team != nil {
+		return "The run waits: \"cairn run approve " + g.team.run + "\" approves and goes on, here or on another machine."
+	}
+	return "Give -auto-approve to apply without being asked."
 }

@@ -75,7 +75,10 @@ An interrupt is passed on to the running commands, and nothing more is started; 
 			}
 			return runStacks(ctx, s, src, o)
 		},
-		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runDriftCommand(), statescmd.RunCommand()},
+		Commands: []*session.Command{
+			runPlanCommand(), runApplyCommand(), runDestroyCommand(), runDriftCommand(), statescmd.RunCommand(),
+			runListCommand(), runShowCommand(), runAttachCommand(), runApproveCommand(), runCancelCommand(),
+		},
 	}
 }
 
@@ -95,7 +98,7 @@ func (o *runOptions) check() error {
 	}
 	program, err := exec.LookPath(o.program)
 	if err != nil {
-		below := []string{"plan", "apply", "destroy", "drift", "states"}
+		below := []string{"plan", "apply", "destroy", "drift", "states", "list", "show", "attach", "approve", "cancel"}
 		meant := nearest.DidYouMeanBelow("cairn run ", o.program, below)
 		if meant == "" {
 			meant = " The commands of cairn itself below \"cairn run\" are " + strings.Join(below, ", ") + "."

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -26,11 +27,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/show/timeline"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
 	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/connect"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/runs"
 	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
@@ -43,30 +46,50 @@ const noWorkers = "none"
 
 // team are the workers that do the work of a run.
 type team struct {
-	gates      *gates
-	config     *config.Config
-	run        string // ID
+	gates  *gates
+	config *config.Config
+	run    string // ID
+
 	connection *connect.Connection
+	store      *runs.Store
+	record     *runs.Run // as it is kept
+	purpose    string    // other than the mode of the run; "" for none
+	attached   bool      // the run was begun by another process
 	client     *remote.Client
+	numbers    map[int]int // by which calls are named, of units
+	rounds     map[int]int // questions that were asked about a unit
 }
 
 // openTeam has the work done by workers if somebody says where these are.
 func (g *gates) openTeam(declared *config.Config) error {
+	if attached := g.options.attached; attached != nil {
+		g.team = attached
+		g.team.gates = g
+		return nil
+	}
+	found, err := findWorkers(g.session, declared)
+	if found == nil || err != nil {
+		return err
+	}
+	g.team = &team{gates: g, config: found, run: newRunID()}
+	return nil
+}
+
+// findWorkers returns the block about workers that counts, where a workspace file declares one or
+// none; nil for work in this process.
+func findWorkers(s *session.Session, declared *config.Config) (*config.Config, error) {
 	switch name := os.Getenv(config.Variable); name {
 	case "":
+		return declared, nil
 	case noWorkers:
-		return nil
+		return nil, nil //nolint:nilnil // see above
 	default:
-		read, diags := config.ReadFile(name, g.session.Files)
+		read, diags := config.ReadFile(name, s.Files)
 		if diags.HasErrors() {
-			return diags
+			return nil, diags
 		}
-		declared = read
+		return read, nil
 	}
-	if declared != nil {
-		g.team = &team{gates: g, config: declared, run: newRunID()}
-	}
-	return nil
 }
 
 // newRunID returns an ID that sorts by time.
@@ -74,9 +97,8 @@ func newRunID() string {
 	return time.Now().UTC().Format("20060102-150405-") + strings.ToLower(rand.Text()[:6])
 }
 
-// open connects with the workers, brings them the files of the run, and has drivers opened whose
-// work they do.
-func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
+// connect connects with the workers and the records of runs.
+func (t *team) connect(ctx context.Context) error {
 	key, err := config.RunKey(os.Environ())
 	if err != nil {
 		return err
@@ -85,39 +107,123 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 		return failure.Error("Key not trusted", "The key in %s is not the one that workers trust: the argument \"trusted\" of the block %q "+
 			"has the public half of another key.", config.RunKeyVariable, config.BlockType)
 	}
+	identity := fmt.Sprintf("cairn run %s", t.run)
+	t.connection, err = connect.Open(ctx, t.config, connect.Options{Environ: os.Environ(), Identity: identity, Away: t.away})
+	if err == nil {
+		t.store = &runs.Store{Records: t.connection.Records, Key: key}
+	}
+	return err
+}
+
+// open brings workers the files of the run, and has drivers opened whose work they do.
+func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 	pools, err := t.pools()
 	if err != nil {
+		return err
+	}
+	if t.attached {
+		t.gates.session.Note("Run %s of %s, begun at %s.\n", t.run, t.record.Began.By, t.record.Began.At.Format(time.RFC3339))
+	} else if err := t.begin(ctx, d, pools); err != nil {
+		return err
+	}
+	if err := t.number(); err != nil {
+		return err
+	}
+	s := t.gates.session
+	out, errs := s.ViewOptions(s.Streams.Out), s.ViewOptions(s.Streams.Err)
+	top, err := filepath.Abs(t.gates.Root)
+	if err != nil {
+		return err
+	}
+	t.client = &remote.Client{
+		Calls: &calls.Client{
+			Queue: t.connection.Queues, Records: t.connection.Records, Key: t.store.Key, Pools: pools, Run: t.run,
+			Version: buildinfo.Read().Protocol(), Again: t.attached,
+		},
+		Sources: remote.Sources{Record: calls.Folder(t.run) + runs.SourcesName, Digest: t.record.Sources.Digest, Below: t.record.Sources.Below},
+		Top:     filesources.Top(top), Pool: t.poolOf, Variables: variables.InEnviron(os.Environ()), Processes: d.Roots.Processes,
+		View: remote.View{
+			Columns: s.Part("", session.Streams{}, &operation.Options{}).ViewOptions(nil).Width, Concise: t.gates.options.concise,
+			Out: remote.Stream{Color: out.Color, Width: out.Width}, Err: remote.Stream{Color: errs.Color, Width: errs.Width},
+		},
+		Details:        t.record.Options.Details,
+		AcceptRecovery: t.gates.options.acceptRecovery,
+		Show:           t.show,
+	}
+	d.Remote = func(unit int, planFile string, together map[string]bool) driver.Driver {
+		return t.client.Open(t.numbers[unit], &t.gates.work.Units[unit], planFile, together)
+	}
+	return nil
+}
+
+// begin records a new run.
+func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]envelope.PoolRecipient) error {
+	if err := t.connect(ctx); err != nil {
 		return err
 	}
 	if err := t.prepare(ctx, d); err != nil {
 		return err
 	}
-	identity := fmt.Sprintf("cairn run %s", t.run)
-	if t.connection, err = connect.Open(ctx, t.config, connect.Options{Environ: os.Environ(), Identity: identity, Away: t.away}); err != nil {
-		return err
-	}
-	files, top, err := t.bring(ctx, pools)
+	files, err := t.bring(ctx, pools)
 	if err != nil {
 		return err
 	}
-	s := t.gates.session
-	out, errs := s.ViewOptions(s.Streams.Out), s.ViewOptions(s.Streams.Err)
-	t.client = &remote.Client{
-		Calls: &calls.Client{
-			Queue: t.connection.Queues, Records: t.connection.Records, Key: key, Pools: pools, Run: t.run, Version: buildinfo.Read().Protocol(),
+	o := &t.gates.options
+	t.record = &runs.Run{
+		ID: t.run, Began: thisPerson(), Version: buildinfo.Read().Protocol(), Command: append([]string{"cairn"}, os.Args[1:]...),
+		Mode: cmp.Or(t.purpose, string(t.gates.mode)), Commit: t.gates.checkedOut(ctx).Commit, Sources: files,
+		Options: runs.Options{
+			AutoApprove: o.autoApprove, Ask: o.ask, AcceptRecovery: o.acceptRecovery, MaxRounds: int(o.maxRounds), Parallel: t.gates.parallel,
+			Concise: o.concise, Set: o.set != "", Details: o.report != "",
 		},
-		Sources: files, Top: top, Pool: t.poolOf, Variables: variables.InEnviron(os.Environ()), Processes: d.Roots.Processes,
-		View:           remote.View{Out: remote.Stream{Color: out.Color, Width: out.Width}, Err: remote.Stream{Color: errs.Color, Width: errs.Width}},
-		Details:        t.gates.options.report != "",
-		AcceptRecovery: t.gates.options.acceptRecovery,
-		Show:           t.show,
 	}
-	t.client.View.Columns = s.Part("", session.Streams{}, &operation.Options{}).ViewOptions(nil).Width
-	t.client.View.Concise = t.gates.options.concise
-	d.Remote = func(unit int, planFile string, together map[string]bool) driver.Driver {
-		return t.client.Open(unit, &t.gates.work.Units[unit], planFile, together)
+	chosen := t.gates.work.Chosen()
+	for n := range t.gates.work.Units {
+		u := &t.gates.work.Units[n]
+		unit := runs.Unit{Number: n, Name: u.Name, Kind: string(u.Kind), Deployment: u.Deployment, Chosen: slices.Contains(chosen, n)}
+		if pool := t.find(u); pool != nil {
+			unit.Pool = pool.Name
+		}
+		for _, other := range u.OnlyByOutputs {
+			unit.OnlyByOutputs = append(unit.OnlyByOutputs, t.gates.work.Units[other].Name)
+		}
+		t.record.Units = append(t.record.Units, unit)
 	}
-	s.Note("Run %s, on workers at %s.\n", t.run, t.config.Address)
+	if err := t.store.Begin(ctx, t.record); err != nil {
+		return err
+	}
+	t.gates.session.Note("Run %s, on workers at %s.\n", t.run, t.config.Address)
+	return nil
+}
+
+// thisPerson is who runs this program.
+func thisPerson() runs.Who {
+	return runs.Who{By: statestore.CurrentOwner(), Host: statestore.CurrentHost(), At: time.Now().UTC()}
+}
+
+// number gives units the numbers that they have in the record of the run.
+func (t *team) number() error {
+	byName := map[string]*runs.Unit{}
+	for i := range t.record.Units {
+		byName[t.record.Units[i].Name] = &t.record.Units[i]
+	}
+	t.numbers, t.rounds = map[int]int{}, map[int]int{}
+	at := map[string]int{}
+	for n := range t.gates.work.Units {
+		at[t.gates.work.Units[n].Name] = n
+	}
+	for n := range t.gates.work.Units {
+		u := &t.gates.work.Units[n]
+		kept := byName[u.Name]
+		if kept == nil {
+			return failure.Error("Other units", "The run %s has no unit %s, which the workspace file has now.", t.run, u.Name)
+		}
+		t.numbers[n] = kept.Number
+		u.OnlyByOutputs = nil
+		for _, other := range kept.OnlyByOutputs {
+			u.OnlyByOutputs = append(u.OnlyByOutputs, at[other])
+		}
+	}
 	return nil
 }
 
@@ -177,31 +283,57 @@ func (t *team) prepare(ctx context.Context, d *rollout.Drivers) error {
 	return nil
 }
 
-// bring records the files of the run for its pools.
-func (t *team) bring(ctx context.Context, pools map[string]envelope.PoolRecipient) (files remote.Sources, top string, err error) {
+// bring records the files of the run, and the set that it applies.
+func (t *team) bring(ctx context.Context, pools map[string]envelope.PoolRecipient) (files runs.Sources, err error) {
 	root, err := filepath.Abs(t.gates.Root)
 	if err != nil {
-		return files, "", err
+		return files, err
 	}
-	top = filesources.Top(root)
+	top := filesources.Top(root)
 	archive, digest, err := filesources.Pack(top)
 	if err != nil {
-		return files, "", err
+		return files, err
 	}
 	below, err := filepath.Rel(top, root)
 	if err != nil {
-		return files, "", err
+		return files, err
 	}
-	record := calls.Folder(t.run) + "sources"
-	var to []envelope.Recipient
+	to := []envelope.Recipient{t.store.Key.Public()}
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
 		to = append(to, pools[name])
 	}
-	sealed, err := envelope.Seal(record, archive, to...)
-	if err != nil {
-		return files, "", err
+	if err := t.putSealed(ctx, runs.SourcesName, archive, to...); err != nil {
+		return files, err
 	}
-	return remote.Sources{Record: record, Digest: digest, Below: filepath.ToSlash(below)}, top, t.connection.Records.Put(ctx, record, sealed)
+	if t.gates.options.set != "" {
+		set, _, err := filesources.Pack(t.gates.options.set)
+		if err != nil {
+			return files, err
+		}
+		if err := t.putSealed(ctx, runs.SetName, set, t.store.Key.Public()); err != nil {
+			return files, err
+		}
+	}
+	return runs.Sources{Digest: digest, Below: filepath.ToSlash(below)}, nil
+}
+
+func (t *team) putSealed(ctx context.Context, name string, content []byte, to ...envelope.Recipient) error {
+	record := calls.Folder(t.run) + name
+	sealed, err := envelope.Seal(record, content, to...)
+	if err != nil {
+		return err
+	}
+	return t.connection.Records.Put(ctx, record, sealed)
+}
+
+// getSealed returns what putSealed has recorded.
+func (t *team) getSealed(ctx context.Context, name string) ([]byte, error) {
+	record := calls.Folder(t.run) + name
+	sealed, err := t.connection.Records.Get(ctx, record)
+	if err != nil {
+		return nil, err
+	}
+	return t.store.Key.Open(record, sealed)
 }
 
 // away says that the queue is away, or back.
@@ -222,7 +354,7 @@ func (t *team) close() {
 
 // task runs the task of a unit.
 func (t *team) task(ctx context.Context, unit int, reacts bool) error {
-	return t.client.Task(ctx, unit, &t.gates.work.Units[unit], reacts)
+	return t.client.Task(ctx, t.numbers[unit], &t.gates.work.Units[unit], reacts)
 }
 
 // lost says what is lost if this program ends now.
@@ -230,7 +362,7 @@ func (g *gates) lost() string {
 	if g.team == nil {
 		return g.inFlight.Lost()
 	}
-	return "Nothing will be lost: workers go on with what they have begun."
+	return "Nothing will be lost: workers go on with what they have begun, and \"cairn run attach " + g.team.run + "\" follows them."
 }
 
 // teamSink shows a phase of work that a worker does.
@@ -239,12 +371,93 @@ type teamSink struct {
 	recorder *timeline.Recorder
 }
 
-// Worked implements [remote.Sink].
-func (s teamSink) Worked(work timeline.Work) { s.recorder.Add(work) }
+// Noted implements [remote.Sink].
+func (s teamSink) Noted(content []byte) {
+	var work timeline.Work
+	if json.Unmarshal(content, &work) == nil { // as all workers of this version send
+		s.recorder.Add(work)
+	}
+}
 
 // show begins to show a phase of the work on a unit.
 func (t *team) show(unit, phase string) remote.Sink {
 	output := t.gates.output.Node(unit)
 	output.Phase(phase)
 	return teamSink{output, t.gates.recorder(unit)}
+}
+
+// approve finds out whether the plan of a unit is approved in the records of the run, and otherwise
+// asks here. An approval is recorded before it counts.
+func (t *team) approve(ctx context.Context, unit int, show func() error) (rollout.Consent, error) {
+	t.rounds[unit]++
+	number, round, u := t.numbers[unit], t.rounds[unit], &t.gates.work.Units[unit]
+	given, err := t.store.Approval(ctx, t.run, number, round)
+	if err != nil {
+		return rollout.Consent{}, err
+	}
+	if given != nil {
+		t.gates.session.NoteLine("\n%s %s: approved by %s.", failure.Capitalize(string(t.gates.mode)), u.Name, given.String())
+		return rollout.Consent{Given: true, By: given.String()}, nil
+	}
+	if err := t.store.Ask(ctx, t.run, runs.Question{Unit: number, Name: u.Name, Round: round, Since: thisPerson()}); err != nil {
+		return rollout.Consent{}, err
+	}
+	yes, group, err := t.gates.askFor(ctx, unit, show)
+	if !yes || err != nil {
+		return rollout.Consent{}, err
+	}
+	given = &runs.Approval{Who: thisPerson(), Text: group}
+	return rollout.Consent{Given: true, By: given.String()}, t.store.Approve(ctx, t.run, number, round, *given)
+}
+
+// watch ends a run that somebody asks to stop from elsewhere, until over is closed.
+func (t *team) watch(ctx context.Context, over <-chan struct{}, interrupt func()) {
+	ticker := time.NewTicker(watchTime)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+		}
+		who, err := t.store.Cancelled(ctx, t.run)
+		if err != nil || who == nil {
+			continue // the records are away, which the work says itself
+		}
+		t.gates.session.Note("\n%s at %s has asked to stop this run.\n", who.By, who.Host)
+		interrupt()
+		return
+	}
+}
+
+// watchTime is the time between looks for the wish to stop a run.
+const watchTime = 2 * time.Second
+
+// ended records the end of a run, unless something of it waits for approval.
+func (t *team) ended(ctx context.Context, ends []rollout.End, code int) error {
+	if t == nil || t.connection == nil {
+		return nil
+	}
+	open, err := t.store.Open(ctx, t.run)
+	if err != nil || len(open) > 0 {
+		return err
+	}
+	outcome := runs.Outcome{Who: thisPerson(), Code: code}
+	for _, end := range ends {
+		outcome.Ends = append(outcome.Ends, runs.End{
+			Name: t.gates.work.Units[end.Unit].Name, State: string(end.State), Detail: t.gates.endDetail(end),
+		})
+	}
+	return t.store.End(ctx, t.run, outcome)
+}
+
+// chosen returns the names of the units that a run works on.
+func (t *team) chosen() []string {
+	var names []string
+	for _, u := range t.record.Units {
+		if u.Chosen {
+			names = append(names, u.Name)
+		}
+	}
+	return names
 }

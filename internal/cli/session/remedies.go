@@ -28,6 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/stored"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -40,6 +41,7 @@ var remedies = map[fault.Code]string{
 		`In an empty directory, "cairn init -new" writes a small stack to begin with.`,
 	sources.CodeStackAbove:       "Or name it with -chdir=DIR.",
 	sources.CodeWorkDirAndLocks:  `The option -chdir=DIR names the directory of a copy. "cairn init" completes lock files.`,
+	config.CodeNoKey:             `"cairn worker keys" makes keys.`,
 	sources.CodeWorkDir:          "The option -chdir=DIR names the directory of a copy.",
 	engines.CodeUntrusted:        "Or give the option -engine.",
 	sources.CodeDeploymentName:   "It is given by -deployment or " + env.DeploymentVariable + ".",

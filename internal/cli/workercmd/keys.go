@@ -60,7 +60,7 @@ block "workers" of cairn.workspace.hcl, are printed.`,
 }
 
 // keyIn reads the key in a file, or makes one.
-func keyIn[K any](name string, make func() (K, error), parse func([]byte) (K, error), text func(K) string) (K, error) {
+func keyIn[K any](name string, generate func() (K, error), parse func([]byte) (K, error), text func(K) string) (K, error) {
 	content, err := os.ReadFile(name)
 	if err == nil {
 		return parse(content)
@@ -69,7 +69,7 @@ func keyIn[K any](name string, make func() (K, error), parse func([]byte) (K, er
 	if !errors.Is(err, fs.ErrNotExist) {
 		return none, err
 	}
-	key, err := make()
+	key, err := generate()
 	if err != nil {
 		return none, err
 	}

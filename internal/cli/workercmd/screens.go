@@ -4,6 +4,7 @@
 package workercmd
 
 import (
+	"encoding/json"
 	"io"
 	"maps"
 
@@ -13,7 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/remote"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
 // screens show work as the person sees it who has begun the run.
@@ -28,7 +31,20 @@ func (s *screens) Stack(screen *remote.Screen, phase string, options *operation.
 	part.ListsProviders = true // before a plan
 	part.Viewer = &views.Options{Width: screen.View.Columns}
 	maps.Copy(part.Files, screen.Files)
-	return unitview.Stack{PartView: s.inFlight.Open(part, screen.Unit, phase, stackcmd.ShownConcisely(screen.View.Concise), nil)}
+	return unitview.Stack{
+		PartView: s.inFlight.Open(part, screen.Unit, phase, stackcmd.ShownConcisely(screen.View.Concise), nil),
+		Watch: func(watch hooks.Hooks) hooks.Hooks {
+			watch.ComponentWork = timeline.Following(func(work timeline.Work) { note(screen, work) }).Within(watch.ComponentWork)
+			return watch
+		},
+	}
+}
+
+// note tells who has begun the run of work on a component.
+func note(screen *remote.Screen, work timeline.Work) {
+	if content, err := json.Marshal(work); err == nil { // it is plain data
+		screen.Note(content)
+	}
 }
 
 // Root implements [remote.Screens].

@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -148,7 +147,8 @@ func (w *worker) server() (*remote.Server, error) {
 	if cache == "" {
 		below, err := os.UserCacheDir()
 		if err != nil {
-			return nil, failure.Error("No directory for caches", "%s. Name one for the files of runs with -cache=DIR.", failure.Capitalize(failure.Reason(err)))
+			return nil, failure.Error("No directory for caches", "%s. Name one for the files of runs with -cache=DIR.",
+				failure.Capitalize(failure.Reason(err)))
 		}
 		cache = filepath.Join(below, "cairn", "worker")
 	}
@@ -184,42 +184,27 @@ func (w *worker) serve(ctx context.Context) error {
 	ctx, drain := context.WithCancel(ctx)
 	defer drain()
 	defer w.connection.Close() //nolint:errcheck // all that matters is recorded
-	signals := make(chan os.Signal, 3)
-	signal.Notify(signals, session.InterruptSignals()...)
-	defer signal.Stop(signals)
-	over := make(chan struct{})
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		w.watch(signals, over, drain)
-	}()
+	stopped := false
+	unwatch := w.session.WatchInterrupts(session.InterruptActions{
+		First: func(os.Signal) {
+			drain()
+			w.session.Note("\nNothing more is taken; waiting for %d units in work. Interrupt again to ask them to stop.\n", w.calls.Running())
+		},
+		Second: func() {
+			if !stopped {
+				w.session.Note("\nAll units in work are asked to stop. Interrupt once more to end at once.\n")
+			}
+			stopped = true
+			w.calls.StopAll()
+		},
+		Third:       true,
+		WritesPipes: true, // operations write to providers
+	})
+	defer unwatch()
 	w.session.Note("Working for the pool %s at %s, on %d units at the same time.\n", w.options.pool, w.config.Address, w.options.slots)
 	err := w.calls.Serve(ctx, w.connection.Queues, int(w.options.slots))
-	close(over)
-	<-watched
 	if err != nil {
 		return failure.Error("Queue not usable", "The queue at %s cannot be used: %s.", w.config.Address, failure.Reason(err))
 	}
 	return nil
-}
-
-// watch takes interrupts until the worker has ended.
-func (w *worker) watch(signals <-chan os.Signal, over <-chan struct{}, drain func()) {
-	for n := 1; ; n++ {
-		select {
-		case <-over:
-			return
-		case <-signals:
-		}
-		switch n {
-		case 1:
-			drain()
-			w.session.Note("\nNothing more is taken; waiting for %d units in work. Interrupt again to ask them to stop.\n", w.calls.Running())
-		case 2:
-			w.calls.StopAll()
-			w.session.Note("\nAll units in work are asked to stop. Interrupt once more to end at once.\n")
-		default:
-			os.Exit(cmdline.ExitError)
-		}
-	}
 }

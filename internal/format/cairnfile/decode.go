@@ -77,8 +77,8 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		}
 		decode, known := blockTypes[Type(block.Type)]
 		if !known {
-			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType, config.BlockType},
-				"in this file")
+			types := []string{"stack", "group", "task", "workspace", localsType, upstreamType, config.BlockType}
+			d.unknown(block.TypeRange, "block type", block.Type, types, "in this file")
 			continue
 		}
 		b := &Block{Type: Type(block.Type), Range: block.DefRange()}
