@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/show/timeline"
@@ -138,7 +140,7 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 	t.client = &remote.Client{
 		Calls: &calls.Client{
 			Queue: t.connection.Queues, Records: t.connection.Records, Key: t.store.Key, Pools: pools, Run: t.run,
-			Version: buildinfo.Read().Protocol(), Again: t.attached,
+			Version: buildinfo.Read().Protocol(), Again: t.attached, Waiting: t.waiting,
 		},
 		Sources: remote.Sources{Record: calls.Folder(t.run) + runs.SourcesName, Digest: t.record.Sources.Digest, Below: t.record.Sources.Below},
 		Top:     filesources.Top(top), Pool: t.poolOf, Variables: variables.InEnviron(os.Environ()), Processes: d.Roots.Processes,
@@ -343,6 +345,16 @@ func (t *team) away(outage queue.Outage) {
 		return
 	}
 	t.gates.session.Note("The queue at %s is away. Workers go on with what they have begun; waiting for it.\n", outage.Place)
+}
+
+// waiting says that no worker has taken a call.
+func (t *team) waiting(call calls.Call) {
+	number, _, _ := strings.Cut(call.Name, "/")
+	for _, u := range t.record.Units {
+		if strconv.Itoa(u.Number) == number {
+			t.gates.session.NoteLine("%s waits for a worker of the pool %s.", safetext.Name(u.Name), call.Pool)
+		}
+	}
 }
 
 // close ends the connection.

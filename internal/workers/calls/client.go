@@ -29,6 +29,9 @@ type Client struct {
 	Run     string
 	Version string // of this program
 
+	// Waiting is called with a call that no worker has taken for a while, once. It may be nil.
+	Waiting func(Call)
+
 	// Again says that the run was begun by another process, so that calls may have been answered.
 	Again bool
 }
@@ -79,15 +82,20 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
+	// The answer may be there before the queue says so, as while that is away.
+	doing, done := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		follow.until(context.WithoutCancel(ctx), ended)
+		if follow.until(context.WithoutCancel(ctx), ended) {
+			done(queue.ErrAnswered)
+		}
 	}()
-	err = c.Queue.Do(ctx, task)
+	err = c.Queue.Do(doing, task)
 	close(ended)
 	<-stopped
+	done(nil)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -175,25 +183,43 @@ type following struct {
 // calls are answered before.
 const reportTime = time.Second
 
-// until passes on reports as they come, until ended is closed. That they cannot be read is no
-// reason to end the work: the answer leads to them once more.
-func (f *following) until(ctx context.Context, ended <-chan struct{}) {
+// waitTime is how long a call waits for a worker until somebody is told.
+const waitTime = 10 * time.Second
+
+// until passes on reports as they come, until ended is closed or the answer is there, which it
+// reports. That the records cannot be read is no reason to end the work: the answer leads to them
+// once more.
+func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered bool) {
 	ticker := time.NewTicker(reportTime)
 	defer ticker.Stop()
+	began, told := time.Now(), f.client.Waiting == nil
 	for {
 		select {
 		case <-ended:
-			return
+			return false
 		case <-ticker.C:
-			names, err := f.client.Records.List(ctx, f.at+saidFolder)
-			if err != nil {
-				continue
+		}
+		names, err := f.client.Records.List(ctx, f.at)
+		if err != nil {
+			continue
+		}
+		taken, unread := false, false
+		for _, name := range names {
+			switch name = strings.TrimPrefix(name, f.at); {
+			case name == answerName:
+				answered = true
+			case strings.HasPrefix(name, takenFolder):
+				taken = true
+			case strings.HasPrefix(name, saidFolder) && !unread:
+				unread = !f.pass(ctx, name) // those after it are read with it, later
 			}
-			for _, name := range names {
-				if !f.pass(ctx, strings.TrimPrefix(name, f.at)) {
-					break
-				}
-			}
+		}
+		if answered {
+			return true
+		}
+		if !taken && !told && time.Since(began) > waitTime {
+			f.client.Waiting(f.call)
+			told = true
 		}
 	}
 }

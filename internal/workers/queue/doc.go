@@ -22,6 +22,7 @@ package queue
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -51,7 +52,8 @@ func (t Task) Signed() ([]byte, error) {
 // Queue brings tasks to workers. All methods are safe for concurrent use.
 type Queue interface {
 	// Do starts a task, or joins the one with its ID that runs, and returns when a handler has
-	// returned nil for it. Ending ctx asks the handler to stop; Do goes on to wait.
+	// returned nil for it. Ending ctx asks the handler to stop; Do goes on to wait. If ctx ends with
+	// the cause [ErrAnswered], Do returns nil at once, and stops nothing.
 	//
 	// Errors:
 	//   - [ErrStopped]: it was asked to stop before any worker had begun.
@@ -84,7 +86,11 @@ type BusyError struct{ Again time.Duration }
 func (e *BusyError) Error() string { return fmt.Sprintf("busy: to be delivered again in %s", e.Again) }
 
 // ErrStopped says that a task was stopped before it had begun.
-var ErrStopped = fmt.Errorf("stopped before a worker had begun")
+var ErrStopped = errors.New("stopped before a worker had begun")
+
+// ErrAnswered is the cause with which a caller ends waiting for a task whose answer it has already,
+// as it may have while the queue is away.
+var ErrAnswered = errors.New("the answer is there")
 
 // Refusal is the reason why a worker does not take a task.
 type Refusal string

@@ -41,6 +41,9 @@ func (q *Queue) Do(ctx context.Context, wanted queue.Task) error {
 		return t.err
 	case <-ctx.Done():
 	}
+	if errors.Is(context.Cause(ctx), queue.ErrAnswered) {
+		return nil
+	}
 	q.mu.Lock()
 	began := t.began
 	t.ask()

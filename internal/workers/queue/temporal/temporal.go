@@ -95,10 +95,19 @@ func (q *Queue) Do(ctx context.Context, task queue.Task) error {
 		if !d.isAway(err) {
 			return err
 		}
-		if ctx.Err() != nil && !d.began {
+		switch {
+		case answered(ctx):
+			return nil
+		case ctx.Err() != nil && !d.began:
 			return queue.ErrStopped
 		}
-		<-time.After(firstTry) // also after the caller has asked to stop: work that has begun goes on
+		select {
+		case <-time.After(firstTry):
+		case <-ctx.Done():
+			if !answered(ctx) && d.began { // work that has begun goes on, and is waited for
+				<-time.After(firstTry)
+			}
+		}
 	}
 }
 
@@ -134,6 +143,9 @@ func (d *doing) once(ctx context.Context) error {
 	d.began = true
 	d.back()
 	err = handle.Get(ctx, nil)
+	if answered(ctx) {
+		return nil
+	}
 	if err != nil && ctx.Err() != nil {
 		if err := handle.Cancel(waiting, client.CancelActivityOptions{}); err != nil && !isOver(err) {
 			return err
@@ -142,6 +154,9 @@ func (d *doing) once(ctx context.Context) error {
 	}
 	return ended(err)
 }
+
+// answered reports whether the caller waits no more.
+func answered(ctx context.Context) bool { return errors.Is(context.Cause(ctx), queue.ErrAnswered) }
 
 // Stop implements [queue.Queue].
 func (q *Queue) Stop(ctx context.Context, task queue.Task) error {
