@@ -74,7 +74,7 @@ func (c *Client) call(ctx context.Context, name string, u *rollout.Unit, req req
 		return nil, errors.Join(err, shown.close())
 	}
 	defer leave()
-	answer, err := c.Calls.Do(ctx, calls.Call{Name: name, Pool: c.Pool(u), Kind: Kind, Body: body}, shown.report)
+	answer, err := c.Calls.Do(ctx, calls.Call{Name: name, Pool: c.Pool(u), Kind: Kind, Changes: req.Op.changes(), Body: body}, shown.report)
 	lost := shown.close()
 	if err != nil {
 		return nil, explain(err, c.Pool(u))

@@ -42,6 +42,9 @@ func (o op) shows() bool {
 	return false
 }
 
+// changes reports whether it may change something.
+func (o op) changes() bool { return o == opApply || o == opPublish || o == opTask }
+
 // Sources names the files of a run.
 type Sources struct {
 	Record string // with the archive, as package sources makes it

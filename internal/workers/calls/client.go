@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -41,6 +42,10 @@ type Call struct {
 	Name string // unique in the run, and the same for the same work
 	Pool string
 	Kind string // of the handler
+
+	// Changes says that it may change something (rule C5).
+	Changes bool
+
 	Body []byte
 }
 
@@ -66,6 +71,7 @@ const validity = 30 * 24 * time.Hour
 //   - [queue.ErrStopped]: it was asked to stop before any worker had begun.
 //   - [*queue.RefusedError]: the worker does not take the call.
 //   - [*FailedError]: the handler has failed.
+//   - [ErrLost]: the worker of a call that nobody may do again.
 func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error) {
 	if said == nil {
 		said = func(int, []byte) {}
@@ -82,6 +88,70 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 	if err != nil {
 		return Answer{}, err
 	}
+	return c.await(ctx, task, follow)
+}
+
+// TakeOver waits for the answer of a call that another program may have made. It is never begun
+// (rule C6).
+//
+// Errors: those of Do, and:
+//   - [ErrNotBegun]
+//   - [ErrForgotten]
+func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer, error) {
+	at := folder(c.Run, call.Name)
+	follow := &following{client: c, call: call, at: at, said: said}
+	found, err := c.answer(ctx, call, at)
+	if !errors.Is(err, records.ErrMissing) {
+		return follow.finish(ctx, found, err)
+	}
+	if _, err := c.Records.Get(ctx, Folder(c.Run)+begunName); errors.Is(err, records.ErrMissing) {
+		return Answer{}, ErrForgotten
+	} else if err != nil {
+		return Answer{}, err
+	}
+	text, err := json.Marshal(Attempt{Began: time.Now().UTC(), Withdrawn: true})
+	if err != nil {
+		return Answer{}, err
+	}
+	err = c.Records.Put(ctx, at+takenRecord(1), text)
+	if err == nil {
+		return Answer{}, ErrNotBegun
+	}
+	if !errors.Is(err, records.ErrExists) {
+		return Answer{}, err
+	}
+	first, err := readAttempt(ctx, c.Records, at+takenRecord(1))
+	if err != nil {
+		return Answer{}, err
+	}
+	if first.Withdrawn {
+		return Answer{}, ErrNotBegun
+	}
+	sealed, err := c.Records.Get(ctx, at+requestName)
+	if err != nil {
+		return Answer{}, err
+	}
+	task, err := c.task(call, sealed)
+	if err != nil {
+		return Answer{}, err
+	}
+	return c.await(ctx, task, follow)
+}
+
+// begunName is the record that a run has begun, in its folder.
+const begunName = "begun"
+
+// Begin records that the run has begun, for who takes over its calls.
+func (c *Client) Begin(ctx context.Context) error {
+	err := c.Records.Put(ctx, Folder(c.Run)+begunName, []byte(c.Version))
+	if errors.Is(err, records.ErrExists) {
+		return nil
+	}
+	return err
+}
+
+// await waits for the answer of a task.
+func (c *Client) await(ctx context.Context, task queue.Task, follow *following) (Answer, error) {
 	// The answer may be there before the queue says so, as while that is away.
 	doing, done := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
@@ -92,7 +162,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 			done(queue.ErrAnswered)
 		}
 	}()
-	err = c.Queue.Do(doing, task)
+	err := c.Queue.Do(doing, task)
 	close(ended)
 	<-stopped
 	done(nil)
@@ -100,7 +170,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 		return Answer{}, err
 	}
 	waiting := context.WithoutCancel(ctx)
-	found, err := c.answer(waiting, call, at)
+	found, err := c.answer(waiting, follow.call, follow.at)
 	if errors.Is(err, records.ErrMissing) {
 		err = ErrNoAnswer
 	}
@@ -128,9 +198,14 @@ func (c *Client) ask(ctx context.Context, call Call, at string) (queue.Task, err
 	if err != nil {
 		return queue.Task{}, err
 	}
+	return c.task(call, sealed)
+}
+
+// task returns the task of a call with a sealed request.
+func (c *Client) task(call Call, sealed []byte) (queue.Task, error) {
 	sum := sha256.Sum256(sealed)
 	task := queue.Task{
-		Run: c.Run, Call: call.Name, Pool: call.Pool, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
+		Run: c.Run, Call: call.Name, Pool: call.Pool, Changes: call.Changes, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
 		Expires: time.Now().Add(validity).UTC().Truncate(time.Second),
 	}
 	message, err := task.Signed()
@@ -273,6 +348,9 @@ func (f *following) finish(ctx context.Context, found *answer, err error) (Answe
 	}
 	for _, report := range found.Tail {
 		f.said(found.Attempt, report)
+	}
+	if found.Lost {
+		return Answer{}, ErrLost
 	}
 	if found.Failure != "" {
 		return Answer{}, &FailedError{found.Worker, found.Failure}

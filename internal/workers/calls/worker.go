@@ -29,6 +29,9 @@ type Worker struct {
 	Self     Attempt // whose time is set for each attempt
 	Handlers map[string]Handler
 
+	// Death is the time without a sign of life after which a worker is lost; 0 stands for a minute.
+	Death time.Duration
+
 	mu struct {
 		sync.Mutex
 		running map[string]*running // by the ID of the task
@@ -40,7 +43,8 @@ type Work struct {
 	Run, Call string
 	Body      []byte
 
-	// Before are the attempts before this one that have left no answer (rule C2).
+	// Before are the attempts before this one that have left no answer (rule C2). Of a call that may
+	// change something, their workers are lost (rule C5).
 	Before []Attempt
 
 	Stop <-chan struct{} // closed when the caller asks to stop
@@ -54,7 +58,8 @@ type Work struct {
 
 // Handler carries out a call, and returns its answer. Ctx does not end.
 //
-// Errors: [*queue.BusyError], without an answer; others reach the caller as [*FailedError].
+// Errors: [*queue.BusyError], without an answer; [ErrLost] and others, which reach the caller as
+// [*FailedError].
 type Handler func(ctx context.Context, work *Work) ([]byte, error)
 
 // running is a call that this process carries out.
@@ -155,12 +160,12 @@ func (w *Worker) refuse(reason queue.Refusal) error {
 // carryOut makes an attempt at a call, and records its answer.
 func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) error {
 	at := folder(task.Run, task.Call)
-	attempt, before, err := w.begin(ctx, at)
-	if err != nil {
+	attempt, before, err := w.begin(ctx, at, task.Changes)
+	switch {
+	case err != nil:
 		return w.again(err)
-	}
-	if attempt == 0 {
-		return nil // it is answered (rule C1)
+	case attempt == 0:
+		return nil // it is answered (rule C1), or withdrawn (rule C6)
 	}
 	asked, err := w.request(ctx, task, at)
 	if err != nil {
@@ -175,6 +180,9 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	var around sync.WaitGroup
 	now := make(chan struct{})
 	around.Go(func() { reports.until(ctx, over) })
+	if task.Changes {
+		around.Go(func() { w.live(ctx, at, attempt, over) })
+	}
 	around.Go(func() { w.waitForNow(ctx, at, r.stop, over, now) })
 	began := time.Now().UTC()
 	traced, span := telemetry.Received(ctx, asked.Trace, w.Self.Pool)
@@ -194,8 +202,25 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	if err != nil {
 		given.Body, given.Failure = nil, err.Error()
 	}
+	w.untilRecorded(func() error { return reports.settle(ctx) })
 	given.Chunks, given.Tail = reports.rest()
-	return w.again(w.put(ctx, at+answerName, given))
+	if errors.Is(err, ErrLost) {
+		w.untilRecorded(func() (err error) {
+			given.Attempt, given.Lost, given.Tail = 1, true, nil // what the first one has reported is all that there is
+			given.Chunks, err = w.closeReports(ctx, at, 1)
+			return err
+		})
+	}
+	w.untilRecorded(func() error { return w.put(ctx, at+answerName, given) })
+	return nil
+}
+
+// untilRecorded records something that nobody else can, as the outcome of an apply, however long
+// the records are away. Meanwhile the call goes on for its queue.
+func (w *Worker) untilRecorded(record func() error) {
+	for record() != nil {
+		<-time.After(patience)
+	}
 }
 
 // patience is the time after which a call is delivered again when the records are away.
@@ -206,18 +231,26 @@ func (w *Worker) again(err error) error {
 	if err == nil {
 		return nil
 	}
+	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
+		return busy
+	}
 	return &queue.BusyError{Again: patience}
 }
 
 // begin records an attempt at a call, and returns its number and the attempts before it. The number
-// is 0 if the call is answered.
-func (w *Worker) begin(ctx context.Context, at string) (attempt int, before []Attempt, err error) {
+// is 0 if there is nothing to do any more.
+func (w *Worker) begin(ctx context.Context, at string, changes bool) (attempt int, before []Attempt, err error) {
 	for attempt = 1; ; attempt++ {
 		self := w.Self
 		self.Began = time.Now().UTC()
 		text, err := json.Marshal(self)
 		if err != nil {
 			return 0, nil, err
+		}
+		if attempt > 1 && changes {
+			if err := w.loseBefore(ctx, at, attempt-1, before[len(before)-1]); err != nil {
+				return 0, nil, err
+			}
 		}
 		err = w.Records.Put(ctx, at+takenRecord(attempt), text)
 		if err == nil {
@@ -233,10 +266,96 @@ func (w *Worker) begin(ctx context.Context, at string) (attempt int, before []At
 			}
 		}
 		other, err := readAttempt(ctx, w.Records, at+takenRecord(attempt))
-		if err != nil {
+		if err != nil || other.Withdrawn {
 			return 0, nil, err
 		}
 		before = append(before, other)
+	}
+}
+
+// The times of lost workers.
+const (
+	signTime  = 15 * time.Second // between signs of life of a worker
+	deathTime = time.Minute      // without a sign of life, after which a worker is lost
+)
+
+// live gives signs of life of an attempt until it is over.
+func (w *Worker) live(ctx context.Context, at string, attempt int, over <-chan struct{}) {
+	ticker := time.NewTicker(signTime)
+	defer ticker.Stop()
+	for sign := 1; ; {
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+		}
+		if err := w.Records.Put(ctx, at+aliveRecord(attempt, sign), []byte("alive")); err == nil {
+			sign++
+		}
+	}
+}
+
+// loseBefore closes the attempt of a worker that is lost (rule C5). It is busy while that may not
+// be so.
+//
+// Machines have clocks of their own, and records no times: so who has doubts records them with the
+// number of signs that there were, and a worker is lost when these doubts are old and there were no
+// more signs.
+func (w *Worker) loseBefore(ctx context.Context, at string, attempt int, other Attempt) error {
+	signs, err := w.Records.List(ctx, fmt.Sprintf("%s%s%04d/", at, aliveFolder, attempt))
+	if err != nil {
+		return err
+	}
+	name := at + doubtRecord(attempt, len(signs))
+	text, err := json.Marshal(time.Now().UTC())
+	if err != nil {
+		return err
+	}
+	err = w.Records.Put(ctx, name, text)
+	if err == nil {
+		return &queue.BusyError{Again: patience}
+	}
+	if !errors.Is(err, records.ErrExists) {
+		return err
+	}
+	content, err := w.Records.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	var since time.Time
+	if err := json.Unmarshal(content, &since); err != nil {
+		return err
+	}
+	if time.Since(since) < w.deathTime() && other.Process != w.Self.Process {
+		return &queue.BusyError{Again: patience}
+	}
+	_, err = w.closeReports(ctx, at, attempt)
+	return err
+}
+
+// deathTime is the time without a sign of life after which a worker is lost.
+func (w *Worker) deathTime() time.Duration {
+	if w.Death > 0 {
+		return w.Death
+	}
+	return deathTime
+}
+
+// closed is in place of the next report of an attempt whose worker is lost.
+const closed = "closed"
+
+// closeReports records something in the place of the next report of an attempt, so that its worker
+// cannot. It returns the number of records with reports.
+func (w *Worker) closeReports(ctx context.Context, at string, attempt int) (chunks int, err error) {
+	said, err := w.Records.List(ctx, fmt.Sprintf("%s%s%04d/", at, saidFolder, attempt))
+	if err != nil {
+		return 0, err
+	}
+	for chunk := max(len(said), 1); ; chunk++ {
+		err := w.Records.Put(ctx, at+saidRecord(attempt, chunk), []byte(closed)) // equal content counts as this one
+		if !errors.Is(err, records.ErrExists) {
+			return chunk - 1, err
+		}
 	}
 }
 
@@ -272,11 +391,7 @@ func (w *Worker) request(ctx context.Context, task queue.Task, at string) (*requ
 
 // put seals and records something for the caller. One that is there counts.
 func (w *Worker) put(ctx context.Context, name string, content any) error {
-	text, err := wire.Encode(content)
-	if err != nil {
-		return err
-	}
-	sealed, err := w.Key.SealResult(name, text, w.Trusted)
+	sealed, err := w.seal(name, content)
 	if err != nil {
 		return err
 	}
@@ -285,6 +400,14 @@ func (w *Worker) put(ctx context.Context, name string, content any) error {
 		return nil
 	}
 	return err
+}
+
+func (w *Worker) seal(name string, content any) ([]byte, error) {
+	text, err := wire.Encode(content)
+	if err != nil {
+		return nil, err
+	}
+	return w.Key.SealResult(name, text, w.Trusted)
 }
 
 // waitForNow closes now when somebody waits for the end of a call that was asked to stop.
@@ -315,8 +438,15 @@ type reporter struct {
 	at      string
 	attempt int
 
-	sending sync.Mutex // held while reports are recorded, in their order
-	mu      struct {
+	sending struct {
+		sync.Mutex // held while reports are recorded, in their order
+
+		// Sealed are reports that may have been recorded although an error says otherwise: so they are
+		// tried again as they are. With others in their place, the attempt is closed.
+		sealed []byte
+		closed error
+	}
+	mu struct {
 		sync.Mutex
 		unsent [][]byte
 		chunks int
@@ -352,21 +482,60 @@ func (r *reporter) until(ctx context.Context, over <-chan struct{}) {
 func (r *reporter) send(ctx context.Context) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
+	if r.sending.sealed != nil {
+		if err := r.record(ctx); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	reports, chunk := r.mu.unsent, r.mu.chunks+1
 	r.mu.unsent = nil
 	r.mu.Unlock()
 	if len(reports) == 0 {
-		return nil
+		return r.sending.closed
 	}
-	err := r.worker.put(ctx, r.at+saidRecord(r.attempt, chunk), reports)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	sealed, err := r.worker.seal(r.at+saidRecord(r.attempt, chunk), reports)
 	if err != nil {
-		r.mu.unsent = append(reports, r.mu.unsent...)
+		return err
+	}
+	r.sending.sealed = sealed
+	return r.record(ctx)
+}
+
+// record records sealed reports as the next ones. The caller has the lock.
+func (r *reporter) record(ctx context.Context) error {
+	if r.sending.closed != nil {
+		return r.sending.closed
+	}
+	r.mu.Lock()
+	chunk := r.mu.chunks + 1
+	r.mu.Unlock()
+	err := r.worker.Records.Put(ctx, r.at+saidRecord(r.attempt, chunk), r.sending.sealed)
+	if errors.Is(err, records.ErrExists) { // with another content
+		r.sending.closed = errors.New("this worker was taken for lost, and others go on")
+		return r.sending.closed
+	}
+	if err != nil {
 		return fmt.Errorf("reporting to the caller: %w", err)
 	}
+	r.sending.sealed = nil
+	r.mu.Lock()
 	r.mu.chunks = chunk
+	r.mu.Unlock()
+	return nil
+}
+
+// settle records the reports that may have been recorded already. Those of an attempt that is closed
+// are dropped.
+func (r *reporter) settle(ctx context.Context) error {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	if r.sending.sealed == nil || r.sending.closed != nil {
+		return nil
+	}
+	if err := r.record(ctx); r.sending.closed == nil {
+		return err
+	}
 	return nil
 }
 

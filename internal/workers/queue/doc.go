@@ -32,6 +32,7 @@ type Task struct {
 	Run     string    `json:"run"`
 	Call    string    `json:"call"` // unique in the run, with slashes
 	Pool    string    `json:"pool"`
+	Changes bool      `json:"changes"` // it may change something, and is not done again by anybody while it may go on
 	Version string    `json:"version"` // of the program that asks
 	Digest  string    `json:"digest"`  // SHA-256 of the request in the records, in hex
 	Expires time.Time `json:"expires"` // after which no worker begins it
