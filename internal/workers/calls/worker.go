@@ -525,8 +525,8 @@ func (r *reporter) record(ctx context.Context) error {
 	return nil
 }
 
-// settle records the reports that may have been recorded already. Those of an attempt that is closed
-// are dropped.
+// settle records the reports that may have been recorded already. Those of an attempt that is
+// closed are dropped.
 func (r *reporter) settle(ctx context.Context) error {
 	r.sending.Lock()
 	defer r.sending.Unlock()
