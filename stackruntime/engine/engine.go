@@ -123,6 +123,7 @@ type Abilities struct {
 	Functions FunctionCaller
 	Preparer  Preparer
 	Recoverer Recoverer
+	Delegator Delegator
 	Keeper    Keeper
 	Types     TypeDescriber
 	Configs   ConfigValidator

@@ -74,6 +74,21 @@ func (w *Works) Begin(ctx context.Context, id WorkID, observe Observer) (context
 	return ctx, work, nil
 }
 
+// BeginIn is [Works.Begin] for work that another session is to do, with the observer that is
+// returned: the event of the beginning is not passed on twice.
+func (w *Works) BeginIn(ctx context.Context, id WorkID, observe Observer, owner Session) (context.Context, *Work, Observer, error) {
+	ctx, work, err := w.Begin(ctx, id, observe)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	work.OnNow(func() { _ = owner.Stop(context.WithoutCancel(ctx), id, Now) }) //nolint:errcheck // it may have ended
+	return ctx, work, func(event Event) {
+		if event.Type != WorkBegan {
+			observe.Observe(event)
+		}
+	}, nil
+}
+
 // PickUp is [Works.Begin] for work that another program has begun, which is waited for and can be
 // stopped, and keeps nothing else from beginning.
 func (w *Works) PickUp(ctx context.Context, id WorkID) (context.Context, *Work) {

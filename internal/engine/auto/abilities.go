@@ -26,6 +26,9 @@ func (s *Session) Abilities() engine.Abilities {
 	if native.Recoverer != nil || s.opts.Left() {
 		abilities.Recoverer = recoverer{s}
 	}
+	if native.Delegator != nil {
+		abilities.Delegator = delegator{native.Delegator, s}
+	}
 	if native.Keeper != nil || s.opts.Left() {
 		abilities.Keeper = keeper{s}
 	}
@@ -229,6 +232,20 @@ func (r recoverer) Bind(purpose engine.Purpose) {
 	if opened != nil {
 		bind(opened, ofBinary)
 	}
+}
+
+// delegator delegates work to native sessions.
+type delegator struct {
+	engine.Delegator
+	session *Session
+}
+
+// Delegate implements [engine.Delegator].
+func (d delegator) Delegate(ctx context.Context, req *engine.ApplyRequest, about []byte) error {
+	d.session.mu.Lock()
+	d.session.mu.owners[req.Work] = d.session.native
+	d.session.mu.Unlock()
+	return d.Delegator.Delegate(ctx, req, about)
 }
 
 func bind(session engine.Session, purpose engine.Purpose) {

@@ -21,16 +21,7 @@ func (s *Session) begin(ctx context.Context, id engine.WorkID, observe engine.Ob
 	s.mu.Lock()
 	s.mu.owners[id] = owner
 	s.mu.Unlock()
-	ctx, work, err := s.works.Begin(ctx, id, observe)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	work.OnNow(func() { _ = owner.Stop(context.WithoutCancel(ctx), id, engine.Now) }) //nolint:errcheck // it may have ended
-	return ctx, work, func(event engine.Event) {
-		if event.Type != engine.WorkBegan { // which was said
-			observe.Observe(event)
-		}
-	}, nil
+	return s.works.BeginIn(ctx, id, observe, owner)
 }
 
 func notBegun(err error) hcl.Diagnostics {

@@ -23,8 +23,8 @@ import (
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
 	return engine.Abilities{
-		Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s, Chooser: s,
-		Querier: s,
+		Functions: s, Preparer: s.prepare, Recoverer: s.journal, Delegator: s.journal, Keeper: s.journal, Types: s, Configs: s,
+		Assessor: s, Chooser: s, Querier: s,
 	}
 }
 

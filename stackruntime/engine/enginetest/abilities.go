@@ -4,6 +4,7 @@
 package enginetest
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"slices"
@@ -169,6 +170,68 @@ func recovery(b *bench) {
 	if left := b.unfinished(b.reopened(engine.Purpose{Secret: secret})); len(left) > 0 {
 		b.Errorf("forgotten work: got %+v, want nothing", left)
 	}
+}
+
+// delegate applies in another session than the one that keeps the record, which is recovered from
+// there.
+func delegate(b *bench) {
+	b.module("m", SimpleModule)
+	if b.session().Abilities().Delegator == nil {
+		b.Skip("the engine delegates nothing")
+	}
+	req := b.request("m", simpleInputs("x"))
+	apply := applyRequest(req, b.plan(req), req.Inputs)
+	apply.Work = b.work()
+	reports, result := b.delegated(apply)
+
+	recoverer := b.reopened(engine.Purpose{Secret: []byte("secret"), Serial: 8})
+	if found := b.unfinished(recoverer); len(found) != 1 || found[0].Work != apply.Work {
+		b.Fatalf("got %+v, want the apply %s", found, apply.Work)
+	}
+	keeper := b.session().Abilities().Delegator
+	if about := keeper.Delegated(apply.Work); string(about) != "there" {
+		b.Errorf("Delegated: got %q", about)
+	}
+	for _, content := range append(reports, reports...) {
+		if err := keeper.Reported(b.Context(), apply.Work, content); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if about := keeper.Delegated(apply.Work); about != nil {
+		b.Errorf("Delegated, when the work has ended: got %q", about)
+	}
+	recovered, err := recoverer.Resume(b.Context(), apply.Work, 0, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if recovered.Plan != "plan" || recovered.Serial != 7 || recovered.Saved || recovered.IsDoubtful() {
+		b.Errorf("Resume: got %+v", recovered)
+	}
+	b.wantSameObjects(recovered.State, result.State)
+}
+
+// delegated applies in the session, for one that keeps the record and ends before it has any
+// report.
+func (b *bench) delegated(apply *engine.ApplyRequest) (reports [][]byte, _ *engine.ApplyResult) {
+	b.Helper()
+	keeper, err := b.newEngine(b.T, b.stack).Open(b.Context(), engine.SessionOptions{StackDir: b.stack})
+	if err != nil {
+		b.Fatal(err)
+	}
+	keeper.Abilities().Recoverer.Bind(engine.Purpose{Secret: []byte("secret"), Plan: "plan", Serial: 7})
+	if err := keeper.Abilities().Delegator.Delegate(b.Context(), apply, []byte("there")); err != nil {
+		b.Fatal(err)
+	}
+	if err := keeper.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.session().Abilities().Delegator.Report(apply.Work, func(content []byte) error {
+		reports = append(reports, bytes.Clone(content))
+		return nil
+	})
+	result, diags := b.session().Apply(b.Context(), apply, nil)
+	b.noErrors("Apply", diags)
+	return reports, result
 }
 
 // cutOff applies in a session that ends before the result is acknowledged.

@@ -62,6 +62,7 @@ func Run(t *testing.T, newEngine func(t *testing.T, stackDir string) engine.Engi
 		{"types", types},
 		{"prepare", prepare},
 		{"recover", recovery},
+		{"delegate", delegate},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

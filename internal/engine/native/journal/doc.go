@@ -22,4 +22,7 @@
 //	J3. An intention without a result is in doubt.
 //	J4. So is all that was done if a file is missing of which the state knows ([Journal.Record]),
 //	    or if its content has changed: nothing is believed to be whole because it is short.
+//	J5. The record of work that another session does is in the file of the one that has delegated it,
+//	    as far as it was reported. Reports are numbered: none is recorded without the one before, and
+//	    none twice.
 package journal

@@ -38,6 +38,7 @@ type Journal struct {
 		file    *file // nil before there is anything to keep
 		works   map[engine.WorkID]*Work
 		left    map[engine.WorkID]*left
+		reports map[engine.WorkID]*copies // of works that are to begin, to those who keep their records
 
 		// recorded are files that the state knows of, with nothing of which somebody must hear. They
 		// stay until the state does not know of them any more.
@@ -52,6 +53,7 @@ func New(dir string, keys *encryption.Keyring) *Journal {
 	j := &Journal{dir: dir, keys: keys}
 	j.mu.works = map[engine.WorkID]*Work{}
 	j.mu.left = map[engine.WorkID]*left{}
+	j.mu.reports = map[engine.WorkID]*copies{}
 	return j
 }
 
@@ -174,6 +176,11 @@ type Work struct {
 	durable bool     // they are from now on
 
 	intentions intentions // without results
+
+	reports *copies // in place of the file; nil for work whose record is here
+	number  int64   // of the last record that was reported
+
+	delegated *left // of work that another session does; nil for others
 }
 
 // Begin begins the record of an apply.
@@ -185,6 +192,7 @@ func (j *Journal) Begin(work engine.WorkID, component string, mode engine.Mode, 
 		Kind: began, Work: work, Component: component, Mode: mode, StartedAt: time.Now().UTC(),
 		Plan: j.mu.purpose.Plan, Serial: j.mu.purpose.Serial, State: prior,
 	}}
+	w.reports = j.mu.reports[work]
 	j.mu.works[work] = w
 	return w
 }
@@ -218,6 +226,12 @@ func (w *Work) Finish() error {
 	j := w.journal
 	j.mu.Lock()
 	r := record{Kind: finished, Work: w.records[0].Work}
+	if w.reports != nil {
+		delete(j.mu.works, r.Work)
+		err := w.report(append(w.records[1:], r))
+		j.mu.Unlock()
+		return errors.Join(err, w.reports.make())
+	}
 	if !w.durable {
 		w.records = append(w.records, r)
 		j.mu.Unlock()
@@ -263,6 +277,11 @@ func (w *Work) append(r record) error {
 		w.records = append(w.records, r)
 		j.mu.Unlock()
 		return nil
+	}
+	if w.reports != nil {
+		err := w.report(append(w.records[1:], r))
+		j.mu.Unlock()
+		return errors.Join(err, w.reports.make())
 	}
 	err := w.flush(append(w.records[1:], r))
 	f := j.mu.file
@@ -332,6 +351,9 @@ func (j *Journal) Acknowledge(work engine.WorkID) error {
 	w := j.mu.works[work]
 	if w == nil {
 		return nil
+	}
+	if w.delegated != nil {
+		w.intentions = w.delegated.doubts()
 	}
 	if len(w.intentions) == 0 {
 		delete(j.mu.works, work)

@@ -39,6 +39,10 @@ type left struct {
 	saved    bool
 	seen     bool
 	restored bool // from a copy, which may have less than there was
+
+	number  int64  // of the last record that another session has reported
+	lost    string // why more may have been done than it has reported; "" if that is not so
+	settled bool   // nobody goes on with it
 }
 
 // Unfinished implements [engine.Recoverer].
@@ -226,22 +230,31 @@ func works(records []record) []*left {
 		case one == nil:
 			continue
 		}
-		switch r.Kind {
-		case acknowledged:
-			one.saved = true
-		case seen:
-			one.seen = true
-		case finished:
-			one.finished = true
-		case forgotten:
+		if r.Kind == forgotten {
 			delete(byID, r.Work)
-		default:
-			one.records = append(one.records, r)
 		}
+		one.add(r)
 	}
 	return slices.DeleteFunc(order, func(one *left) bool {
 		return byID[one.records[0].Work] != one || one.saved && !one.isDoubtful()
 	})
+}
+
+// add adds a record of the work.
+func (l *left) add(r record) {
+	l.number = max(l.number, r.Number)
+	switch r.Kind {
+	case acknowledged:
+		l.saved = true
+	case seen:
+		l.seen = true
+	case finished:
+		l.finished = true
+	case unreported:
+		l.lost = r.Damage
+	default:
+		l.records = append(l.records, r)
+	}
 }
 
 func (l *left) unfinished(path string) engine.UnfinishedWork {
@@ -252,7 +265,7 @@ func (l *left) unfinished(path string) engine.UnfinishedWork {
 // isLost reports whether this is no work, but stands for lost records.
 func (l *left) isLost() bool { return l.records[0].Kind == lost }
 
-func (l *left) isDoubtful() bool { return l.isLost() || len(l.doubts()) > 0 }
+func (l *left) isDoubtful() bool { return l.isLost() || l.lost != "" || len(l.doubts()) > 0 }
 
 // doubts returns the intentions of which nothing is known.
 func (l *left) doubts() intentions {
@@ -271,36 +284,48 @@ func (l *left) doubts() intentions {
 func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	l := j.mu.left[work]
-	if l == nil {
-		return nil, engine.ErrUnknownWork
+	l, _, err := j.workOf(work)
+	switch {
+	case err != nil:
+		return nil, err
+	case l.goesOn():
+		return nil, fmt.Errorf("an apply of %s may go on elsewhere, and nobody was asked for its end: no workers are configured",
+			l.records[0].Component)
+	case l.isLost() || l.lost != "" || len(l.records) > 1:
+	case l.file != nil:
+		return nil, j.drop(work, forgotten)
+	default:
+		return nil, j.mu.works[work].forget()
 	}
+	l.replay(after, observe)
+	return l.result()
+}
+
+// result returns the result of the work, by its records.
+func (l *left) result() (*engine.Recovered, error) {
 	start := l.records[0]
 	if l.isLost() {
-		return &engine.Recovered{Work: work, Saved: true, Seen: l.seen, Lost: start.Damage}, nil
-	}
-	if len(l.records) == 1 {
-		return nil, j.drop(work, forgotten)
+		return &engine.Recovered{Work: start.Work, Saved: true, Seen: l.seen, Lost: start.Damage}, nil
 	}
 	doubts := l.doubts()
 	result := &engine.Recovered{
-		Work:      work,
+		Work:      start.Work,
 		Component: start.Component,
 		Mode:      start.Mode,
 		Saved:     l.saved,
 		Seen:      l.seen,
 		Doubts:    doubts.addresses(),
+		Lost:      l.lost,
 	}
 	if !l.finished {
 		result.Diagnostics = hcl.Diagnostics{failure.New("Component partly applied",
 			"The program that applied %s has ended before it was done.", start.Component)}
 	}
 	result.Diagnostics = append(result.Diagnostics, doubts.explain()...)
-	l.replay(after, observe)
 	if l.saved {
 		return result, nil
 	}
-	result.Plan, result.Serial, result.Incomplete = start.Plan, start.Serial, start.Damage != "" || l.restored
+	result.Plan, result.Serial, result.Incomplete = start.Plan, start.Serial, start.Damage != "" || l.restored || l.lost != ""
 	state, err := l.state()
 	if err != nil {
 		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)

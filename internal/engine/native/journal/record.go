@@ -35,6 +35,7 @@ const (
 	acknowledged kind = "acknowledged" // the result is safe elsewhere
 	seen         kind = "seen"         // somebody has seen the doubts
 	forgotten    kind = "forgotten"    // nobody needs to hear of the work any more
+	unreported   kind = "unreported"   // more may have been done than was reported
 	restored     kind = "restored"     // the file was made from a copy: all work before may have done more
 )
 
@@ -50,6 +51,7 @@ type record struct {
 	Plan      string       `json:"plan,omitempty"`
 	Serial    int64        `json:"serial,omitempty"`
 	State     engine.State `json:"state,omitempty"`
+	Elsewhere []byte       `json:"elsewhere,omitempty"` // about the session that does it, if it was delegated
 
 	// Of those about an object.
 	Object  string          `json:"object,omitempty"` // address of the resource instance
@@ -57,10 +59,14 @@ type record struct {
 	Action  engine.Action   `json:"action,omitempty"`
 	Entry   json.RawMessage `json:"entry,omitempty"`
 
+	// Of those that another session has reported: their number there, from 1.
+	Number int64 `json:"number,omitempty"`
+
 	// Of opened: the key of all further records, if they are encrypted.
 	Key *encryption.Wrapped `json:"key,omitempty"`
 
-	// Of lost, and of began where records of the work are lost: the damage to the file.
+	// Of lost, and of began where records of the work are lost: the damage to the file. Of unreported:
+	// the reason.
 	Damage string `json:"damage,omitempty"`
 }
 
