@@ -6,6 +6,7 @@ package testenv
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -56,6 +57,28 @@ func Receive[T any](t testing.TB, what string, from <-chan T) (received T) {
 	t.Helper()
 	Within(t, what, func() { received = <-from })
 	return received
+}
+
+// AwaitFile returns when there is a file. It ends the test as [Within] does.
+func AwaitFile(t testing.TB, path string) {
+	t.Helper()
+	Await(t, "there is "+path, func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
+}
+
+// Await returns when something holds, which is looked at again and again. It ends the test as
+// [Within] does.
+func Await(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	Within(t, what, func() {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for !holds() {
+			<-tick.C
+		}
+	})
 }
 
 // Command returns a command that fails the test and is killed if it runs for some minutes. It does
