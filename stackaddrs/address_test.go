@@ -72,6 +72,15 @@ func TestRoundTrips(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 
+	roundTrip(t, AbsProviderConfigRef{someStack(), ProviderConfigRef{"aws", "main"}, StringKey("eu")}, stack+`.provider.aws.main["eu"]`,
+		ParseAbsProviderConfigRef)
+	roundTrip(t, AbsProviderConfigRef{Ref: ProviderConfigRef{"aws", "main"}}, "provider.aws.main", ParseAbsProviderConfigRef)
+	for _, text := range []string{"provider.aws", "provider", `provider["aws"].main`, "provider.aws[0].main", "provider.aws.main.x"} {
+		if addr, err := ParseAbsProviderConfigRef(text); err == nil {
+			t.Errorf("%s: parsed as %s", text, addr)
+		}
+	}
+
 	resource := Resource{ManagedResource, "aws_thing", "z"}
 	instance := ResourceInstance{someModule(), resource, IntKey(3)}
 	roundTrip(t, someModule(), module, ParseModuleInstance)

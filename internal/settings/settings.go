@@ -37,6 +37,7 @@ type Settings struct {
 	Identity   Identity
 	Varsets    Varsets
 	Upstreams  Upstreams
+	Pools      Pools
 	Encryption *Encryption // nil for none
 }
 
@@ -70,6 +71,7 @@ var schema = &hcl.BodySchema{
 		{Type: "identity", LabelNames: []string{"source"}},
 		{Type: "varset", LabelNames: []string{"name"}},
 		{Type: "upstream", LabelNames: []string{"source"}},
+		{Type: "pool", LabelNames: []string{"name"}},
 	},
 }
 
@@ -96,6 +98,9 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 			continue
 		case "upstream":
 			diags = diags.Extend(result.Upstreams.Decode(block))
+			continue
+		case "pool":
+			diags = diags.Extend(result.Pools.decode(block))
 			continue
 		}
 		if first := seen[block.Type]; first != nil {
