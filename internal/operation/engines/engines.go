@@ -10,6 +10,8 @@
 //     which engine it reads modules, how it is opened, and which applies it keeps. Any other name
 //     is that of a binary.
 //   - G2. A choice is made once for a stack, when it is first asked for.
+//   - G3. Workers do the components in the pools of the settings, for the engines that are the
+//     native one or hand components to it: a binary cannot apply what a worker has planned.
 package engines
 
 import (
@@ -23,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/encryption"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/native"
+	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation/env"
@@ -63,6 +66,9 @@ type Request struct {
 
 	// Given is that of the caller, in place of all that could be chosen; nil for none.
 	Given engine.Engine
+
+	// Transport carries the work on components in pools to workers; nil for none.
+	Transport remote.Transport
 
 	// Plan is the saved plan that is applied; nil for none.
 	Plan *stackplan.Plan

@@ -26,13 +26,21 @@ func (s *Stack) Open(ctx context.Context) (engine.Engine, error) {
 		return s.request.Given, nil
 	}
 	kind := s.Kind()
-	if _, err := s.env.Settings(); err != nil {
+	read, err := s.env.Settings()
+	if err != nil {
 		return nil, err
 	}
 	if kind == "" {
+		if len(read.Pools) > 0 {
+			return nil, noPools(read.Pools[0])
+		}
 		return s.openBinary(ctx)
 	}
-	return kinds[kind].open(ctx, s)
+	opened, err := kinds[kind].open(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return s.withPools(opened)
 }
 
 // Reader returns the engine as which modules are read, as far as it is known.

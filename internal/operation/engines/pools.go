@@ -1,0 +1,97 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engines
+
+import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/remote"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// noPools explains why a binary does not work with pools (rule G3).
+func noPools(pool settings.Pool) error {
+	return hcl.Diagnostics{failure.At(pool.Range, "Pool without native engine",
+		"Workers plan and apply with the native engine, and another engine is chosen for the stack. Choose %q or %q, or remove the pools.",
+		Auto, Native)}
+}
+
+// withPools returns an engine that has workers do the components in pools, if there are any (rule
+// G3). Without pools and workers it is the engine itself.
+func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
+	read, err := s.env.Settings()
+	if err != nil {
+		return nil, err
+	}
+	if len(read.Pools) == 0 && s.request.Transport == nil {
+		return local, nil
+	}
+	config, diags := s.sources.Config()
+	if config != nil && !diags.HasErrors() {
+		if diags := checkPools(&read.Pools, config); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	return remote.New(remote.Options{
+		Local: local, Transport: s.request.Transport,
+		Pool: func(component stackaddrs.AbsComponentInstance, given map[engine.ProviderSlot]engine.ProviderConfig) (string, hcl.Diagnostics) {
+			req := settings.PoolRequest{Component: component, Required: required(config)}
+			for _, provider := range given {
+				if !provider.Unknown {
+					req.Providers = append(req.Providers, provider.Instance)
+				}
+			}
+			slices.SortFunc(req.Providers, stackaddrs.AbsProviderConfigInstance.Compare)
+			return read.Pools.For(req)
+		},
+	}), nil
+}
+
+// required returns the providers that stacks require, by their local names.
+func required(config *stackconfig.Config) func(stackaddrs.Stack, string) stackaddrs.Provider {
+	return func(addr stackaddrs.Stack, localName string) stackaddrs.Provider {
+		if config == nil {
+			return stackaddrs.Provider{}
+		}
+		if stack := config.Descendant(addr); stack != nil {
+			if found := stack.RequiredProviders.Named(localName); found != nil {
+				return found.Provider
+			}
+		}
+		return stackaddrs.Provider{}
+	}
+}
+
+// checkPools reports addresses in pools that a stack without mistakes does not have.
+func checkPools(pools *settings.Pools, config *stackconfig.Config) hcl.Diagnostics {
+	return pools.Check(
+		func(addr stackaddrs.ConfigComponent) bool {
+			stack := config.Descendant(addr.Stack)
+			return stack != nil && stack.Components[addr.Item.Name] != nil || isRemoved(config, addr.Item.Name)
+		},
+		func(addr stackaddrs.Stack, ref stackaddrs.ProviderConfigRef) bool {
+			stack := config.Descendant(addr)
+			return stack != nil && stack.Providers[ref] != nil
+		},
+	)
+}
+
+// isRemoved reports whether a removed block may be about a component with a name: it is still to be
+// destroyed.
+func isRemoved(config *stackconfig.Config, name string) bool {
+	found := false
+	config.Walk(func(stack *stackconfig.Stack) {
+		found = found || slices.ContainsFunc(stack.Removed, func(removed *stackconfig.Removed) bool {
+			component := removed.From.Component
+			return component == nil || component.Name == name
+		})
+	})
+	return found
+}
