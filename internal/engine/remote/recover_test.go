@@ -6,6 +6,7 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -215,6 +216,42 @@ func TestForgottenCall(t *testing.T) {
 	if !recovered.IsDoubtful() || !strings.Contains(recovered.Lost, `pool "pool"`) {
 		t.Errorf("recovered: %+v", recovered)
 	}
+}
+
+// broken is a transport of which nothing can be had.
+type broken struct{}
+
+var errBroken = errors.New("the server cannot be reached")
+
+func (broken) Call(context.Context, remote.Call, func([]byte)) ([]byte, error) { return nil, errBroken }
+func (broken) StopNow(context.Context, string) error                           { return errBroken }
+
+// While the transport cannot be asked, work stays unfinished, for another program.
+func TestTakeOverLater(t *testing.T) {
+	u := newUnderWay(t)
+	u.program.die()
+	u.open(u.gate)
+	dir := t.TempDir()
+	for name, transport := range map[string]remote.Transport{"broken": broken{}, "none": nil} {
+		local, err := openNative(dir)
+		u.must(err)
+		session, err := remote.New(remote.Options{Local: local, Pool: everything, Transport: transport}).Open(
+			t.Context(), engine.SessionOptions{StackDir: u.dir})
+		u.must(err)
+		recoverer := session.Abilities().Recoverer
+		purpose := u.purpose()
+		purpose.Secret = secret
+		recoverer.Bind(purpose)
+		_, err = recoverer.Unfinished(t.Context())
+		u.must(err)
+		if recovered, err := recoverer.Resume(t.Context(), u.req.Work, 0, nil); err == nil {
+			t.Errorf("%s: got %+v, want an error", name, recovered)
+		}
+		u.must(session.Close())
+	}
+	recovered := u.resume(u.start(dir, u.purpose()).session.Abilities().Recoverer)
+	u.wantObjects(recovered.State, "fake_computed.third", "fake_resource.first", "fake_slow.second")
+	u.wantCreated("create fake_resource", "create fake_slow", "create fake_computed")
 }
 
 // An apply that was recorded, and whose program died before it made the call, is never begun.

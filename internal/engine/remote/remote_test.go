@@ -5,6 +5,7 @@ package remote_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -81,6 +82,29 @@ output "token" {
 		return call.RPC == "ConfigureProvider" && strings.Contains(string(call.Config), "planted password")
 	}) {
 		t.Error("the provider did not get the ephemeral part of its configuration")
+	}
+}
+
+// Objects are found by workers, too, and described in this process.
+func TestQuery(t *testing.T) {
+	s := newStack(t, remote.ServerOptions{}, map[string]string{"m": `resource "fake_identity" "a" { value = "v" }`})
+	query := []byte("list \"fake_identity\" \"all\" {\n  provider         = fake\n  include_resource = true\n}\n")
+	s.must(os.WriteFile(filepath.Join(s.dir, "m", "all.tfquery.hcl"), query, 0o600))
+	p := s.start(t.TempDir(), engine.Purpose{})
+	req := p.mustPlan("m", nil)
+	_, diags := p.session.Apply(t.Context(), req, nil)
+	s.noErrors("Apply", diags)
+	s.must(p.session.Acknowledge(t.Context(), req.Work))
+	found, diags := p.session.Abilities().Querier.Query(t.Context(), &engine.QueryRequest{
+		Work: s.work(), Component: req.Component, ModuleDir: req.ModuleDir, Inputs: values{}, Providers: req.Providers,
+	}, nil)
+	s.noErrors("Query", diags)
+	if len(found.Objects) != 1 || found.Objects[0].List != "list.fake_identity.all" ||
+		!found.Objects[0].Object.GetAttr("value").RawEquals(cty.StringVal("v")) {
+		t.Errorf("got %+v, want one object", found.Objects)
+	}
+	if begun := s.workers.Begun(s.Name() + "/3"); begun != 1 {
+		t.Errorf("workers have begun %d queries, want one", begun)
 	}
 }
 
