@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/engine/remote/remotetest"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -77,7 +76,7 @@ func newPooled(t *testing.T, resource string) *pooled {
 		"cairn.hcl": "pool \"gpu\" {\n  components = [\"component.train\"]\n}\n",
 	})
 	p.workers = remotetest.New(t, remote.ServerOptions{Open: func(dir string) (engine.Engine, error) {
-		return native.New(native.Options{WorkDir: filepath.Join(dir, ".cairn")})
+		return operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: os.Environ()}}).Engines().OpenForWorker()
 	}})
 	t.Cleanup(func() { p.open(t) })
 	return p

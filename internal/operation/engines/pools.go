@@ -54,6 +54,9 @@ func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
 	}), nil
 }
 
+// OpenForWorker returns the engine of a worker, for files of a stack that somebody else has sent.
+func (s *Stack) OpenForWorker() (engine.Engine, error) { return s.openNative() }
+
 // required returns the providers that stacks require, by their local names.
 func required(config *stackconfig.Config) func(stackaddrs.Stack, string) stackaddrs.Provider {
 	return func(addr stackaddrs.Stack, localName string) stackaddrs.Provider {
