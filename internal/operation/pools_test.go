@@ -93,8 +93,10 @@ func (p *pooled) open(t *testing.T) {
 func (p *pooled) apply(t *testing.T, dir string, transport remote.Transport) hcl.Diagnostics {
 	t.Helper()
 	stack := operation.Open(operation.Options{
-		Env:    env.Options{Dir: dir, Environ: os.Environ()},
-		Engine: engines.Request{Named: engines.Auto, NamedBy: "this test", Transport: transport},
+		Env: env.Options{Dir: dir, Environ: os.Environ()},
+		Engine: engines.Request{
+			Named: engines.Auto, NamedBy: "this test", Workers: func(string) (remote.Transport, error) { return transport, nil },
+		},
 	})
 	diags := stack.Apply(context.Background(), operation.Request{}, operation.Caller{Approve: operation.ApproveAll})
 	if err := stack.Close(); err != nil {

@@ -139,27 +139,13 @@ func (c *Client) Task(ctx context.Context, n int, u *rollout.Unit, reacts bool) 
 	return err
 }
 
-// refusals say why workers do not take calls.
-var refusals = map[queue.Refusal]string{
-	queue.RefusedSignature: "the request is not signed with the key that the worker trusts",
-	queue.RefusedExpired:   "the request has waited for too long",
-	queue.RefusedVersion:   "it is of another version of cairn",
-	queue.RefusedRequest:   "the request is not in the records that the worker uses, or is another one",
-	queue.RefusedPool:      "the request is sealed for another key than the worker has",
-	queue.RefusedFailed:    "it could not record its answer",
-}
-
 // explain says why a call could not be carried out.
 func explain(err error, pool string) error {
 	if errors.Is(err, queue.ErrStopped) {
 		return process.ErrStopped
 	}
 	if refused, ok := errors.AsType[*queue.RefusedError](err); ok {
-		worker := "a worker"
-		if refused.Worker != "" {
-			worker = "the worker " + refused.Worker
-		}
-		return fmt.Errorf("%s of pool %s does not take it: %s", worker, pool, refusals[refused.Reason])
+		return fmt.Errorf("%s (pool %s)", refused.Text(), pool)
 	}
 	return err
 }

@@ -67,8 +67,9 @@ type Request struct {
 	// Given is that of the caller, in place of all that could be chosen; nil for none.
 	Given engine.Engine
 
-	// Transport carries the work on components in pools to workers; nil for none.
-	Transport remote.Transport
+	// Workers returns what carries the work on components in pools to workers, for the stack in an
+	// absolute directory; nil if there are none.
+	Workers func(stackDir string) (remote.Transport, error)
 
 	// Plan is the saved plan that is applied; nil for none.
 	Plan *stackplan.Plan

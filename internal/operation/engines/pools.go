@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -30,7 +31,13 @@ func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(read.Pools) == 0 && s.request.Transport == nil {
+	var transport remote.Transport
+	if s.request.Workers != nil {
+		if transport, err = s.request.Workers(env.Absolute(s.env.Dir)); err != nil {
+			return nil, err
+		}
+	}
+	if len(read.Pools) == 0 && transport == nil {
 		return local, nil
 	}
 	config, diags := s.sources.Config()
@@ -40,7 +47,7 @@ func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
 		}
 	}
 	return remote.New(remote.Options{
-		Local: local, Transport: s.request.Transport,
+		Local: local, Transport: transport,
 		Pool: func(component stackaddrs.AbsComponentInstance, given map[engine.ProviderSlot]engine.ProviderConfig) (string, hcl.Diagnostics) {
 			req := settings.PoolRequest{Component: component, Required: required(config)}
 			for _, provider := range given {

@@ -41,6 +41,7 @@ type Worker struct {
 // Work is a call as its handler has it.
 type Work struct {
 	Run, Call string
+	Changes   bool // as in [Call]
 	Body      []byte
 
 	// Before are the attempts before this one that have left no answer (rule C2). Of a call that may
@@ -187,7 +188,7 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	began := time.Now().UTC()
 	traced, span := telemetry.Received(ctx, asked.Trace, w.Self.Pool)
 	body, err := handle(traced, &Work{
-		Run: task.Run, Call: task.Call, Body: asked.Body, Before: before, Stop: r.stop, Now: now, Say: reports.say, Keep: reports.keep,
+		Run: task.Run, Call: task.Call, Changes: task.Changes, Body: asked.Body, Before: before, Stop: r.stop, Now: now, Say: reports.say, Keep: reports.keep,
 	})
 	close(over)
 	around.Wait()

@@ -208,6 +208,15 @@ const largest = 1 << 20
 
 // ReadFile reads the block in a file, which is added to those that diagnostics are about.
 func ReadFile(name string, files map[string]*hcl.File) (*Config, hcl.Diagnostics) {
+	read, diags := ReadDeclared(name, files)
+	if read == nil && !diags.HasErrors() {
+		diags = diags.Extend(failure.Diagnostics(failure.Error("Workers not read", "The file %s has no block workers \"temporal\".", name)))
+	}
+	return read, diags
+}
+
+// ReadDeclared is [ReadFile] for a file that may have no such block; then the result is nil.
+func ReadDeclared(name string, files map[string]*hcl.File) (*Config, hcl.Diagnostics) {
 	content, err := safefile.Read(safefile.OS{}, name, largest)
 	if err != nil {
 		return nil, failure.Diagnostics(failure.Error("Workers not read", "The file %s, which says where workers are, cannot be read: %s.",
@@ -223,7 +232,7 @@ func ReadFile(name string, files map[string]*hcl.File) (*Config, hcl.Diagnostics
 			return Decode(block, filepath.Dir(name))
 		}
 	}
-	return nil, failure.Diagnostics(failure.Error("Workers not read", "The file %s has no block workers \"temporal\".", name))
+	return nil, nil
 }
 
 // RunKey returns the key of those who may start work, from the environment.

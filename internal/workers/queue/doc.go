@@ -114,6 +114,25 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "the worker refuses it: " + string(e.Reason) }
 
+// texts say why workers do not take tasks.
+var texts = map[Refusal]string{
+	RefusedSignature: "the request is not signed with the key that the worker trusts",
+	RefusedExpired:   "the request has waited for too long",
+	RefusedVersion:   "it is of another version of cairn",
+	RefusedRequest:   "the request is not in the records that the worker uses, or is another one",
+	RefusedPool:      "the request is sealed for another key than the worker has",
+	RefusedFailed:    "it could not record its answer",
+}
+
+// Text says for people who does not take the task, and why.
+func (e *RefusedError) Text() string {
+	worker := "a worker"
+	if e.Worker != "" {
+		worker = "the worker " + e.Worker
+	}
+	return worker + " does not take it: " + texts[e.Reason]
+}
+
 // Outage says that a queue is away.
 type Outage struct {
 	Place string // its address

@@ -1,0 +1,234 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package components
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/engine/remote"
+	"github.com/cairnstacks/cairn/internal/wire"
+	"github.com/cairnstacks/cairn/internal/workers/calls"
+	"github.com/cairnstacks/cairn/internal/workers/config"
+	"github.com/cairnstacks/cairn/internal/workers/connect"
+	"github.com/cairnstacks/cairn/internal/workers/envelope"
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/records"
+	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
+)
+
+// Options are the parameters of a transport.
+type Options struct {
+	Workers  *config.Config
+	Environ  []string // of this program, with the key of who may start work
+	StackDir string   // absolute
+	Version  string   // of this program, as workers must have it
+
+	Away    func(queue.Outage)      // as in [connect.Options]
+	Waiting func(call, pool string) // a call that no worker has taken for a while; may be nil
+}
+
+// Transport is the [remote.Transport] of operations on one stack. Nothing is connected before the
+// first call. The connection ends with the program.
+type Transport struct {
+	opts Options
+
+	mu struct {
+		sync.Mutex
+		connection *connect.Connection
+		key        envelope.RunKey
+		pools      map[string]envelope.PoolRecipient
+		brought    map[string]sources // by run
+		top        string             // directory that the archives are of
+	}
+}
+
+var _ remote.Transport = (*Transport)(nil)
+
+// New returns a transport.
+func New(opts Options) *Transport {
+	t := &Transport{opts: opts}
+	t.mu.brought = map[string]sources{}
+	return t
+}
+
+// connect connects with the workers when that is first needed.
+func (t *Transport) connect(ctx context.Context) error {
+	if t.mu.connection != nil {
+		return nil
+	}
+	key, err := config.RunKey(t.opts.Environ)
+	if err != nil {
+		return err
+	}
+	opened, err := connect.Open(ctx, t.opts.Workers, connect.Options{Environ: t.opts.Environ, Identity: "cairn", Away: t.opts.Away})
+	if err != nil {
+		return err
+	}
+	t.mu.connection, t.mu.key, t.mu.pools = opened, key, map[string]envelope.PoolRecipient{}
+	for _, pool := range t.opts.Workers.Pools {
+		t.mu.pools[pool.Name] = pool.Recipient
+	}
+	t.mu.top = filesources.Top(t.opts.StackDir)
+	return nil
+}
+
+// client returns a client for the run of a call.
+func (t *Transport) client(ctx context.Context, call string) (*calls.Client, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.connect(ctx); err != nil {
+		return nil, err
+	}
+	client := &calls.Client{
+		Queue: t.mu.connection.Queues, Records: t.mu.connection.Records, Key: t.mu.key, Pools: t.mu.pools, Run: runOf(call),
+		Version: t.opts.Version,
+	}
+	if t.opts.Waiting != nil {
+		client.Waiting = func(c calls.Call) { t.opts.Waiting(call, c.Pool) }
+	}
+	return client, nil
+}
+
+// bring records the files of the repository for the run of a client, once.
+func (t *Transport) bring(ctx context.Context, client *calls.Client) (sources, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if found, ok := t.mu.brought[client.Run]; ok {
+		return found, nil
+	}
+	archive, digest, err := filesources.Pack(t.mu.top)
+	if err != nil {
+		return sources{}, err
+	}
+	files := sources{Record: calls.Folder(client.Run) + "sources", Digest: digest}
+	var to []envelope.Recipient
+	for _, pool := range t.opts.Workers.Pools {
+		to = append(to, pool.Recipient)
+	}
+	sealed, err := envelope.Seal(files.Record, archive, to...)
+	if err != nil {
+		return sources{}, err
+	}
+	if err := client.Records.Put(ctx, files.Record, sealed); err != nil && !errors.Is(err, records.ErrExists) {
+		return sources{}, err
+	}
+	if err := client.Begin(ctx); err != nil {
+		return sources{}, err
+	}
+	t.mu.brought[client.Run] = files
+	return files, nil
+}
+
+// patience is the time between tries where the records are away.
+const patience = 5 * time.Second
+
+// Call implements [remote.Transport].
+func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]byte)) ([]byte, error) {
+	said := func(_ int, content []byte) { events(content) }
+	client, err := t.client(ctx, call.Name)
+	if err != nil {
+		return nil, notBegun(call, err)
+	}
+	made := calls.Call{Name: nameOf(call.Name), Pool: call.Pool, Kind: Kind, Changes: call.Changes}
+	if call.Request == nil {
+		answer, err := client.TakeOver(ctx, made, said)
+		return result(answer, err)
+	}
+	if _, known := client.Pools[call.Pool]; !known {
+		return nil, notBegun(call, fmt.Errorf("the block %q has no pool %q", config.BlockType, call.Pool))
+	}
+	if made.Body, err = t.body(ctx, client, call); err != nil {
+		return nil, notBegun(call, err)
+	}
+	// Reports are passed on once, also if the call is asked for again.
+	passed := 0
+	for {
+		number := 0
+		answer, err := client.Do(ctx, made, func(_ int, content []byte) {
+			if number++; number > passed {
+				passed = number
+				events(content)
+			}
+		})
+		if !call.Changes || !isUncertain(err) {
+			return result(answer, err)
+		}
+		<-time.After(patience) // what may have begun is waited for
+		client.Again = true
+	}
+}
+
+// body returns the body of a call.
+func (t *Transport) body(ctx context.Context, client *calls.Client, call remote.Call) ([]byte, error) {
+	files, err := t.bring(ctx, client)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.Rel(t.mu.top, t.opts.StackDir)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Encode(body{files, filepath.ToSlash(dir), call.Request})
+}
+
+// notBegun returns the error of a call that was not made.
+func notBegun(call remote.Call, err error) error {
+	if call.Changes && call.Request != nil {
+		return fmt.Errorf("%w: %w", remote.ErrNotBegun, err)
+	}
+	return err
+}
+
+// isUncertain reports whether an error leaves open what a worker does.
+func isUncertain(err error) bool {
+	if err == nil || errors.Is(err, queue.ErrStopped) || errors.Is(err, calls.ErrLost) {
+		return false
+	}
+	_, refused := errors.AsType[*queue.RefusedError](err)
+	_, failed := errors.AsType[*calls.FailedError](err)
+	return !refused && !failed
+}
+
+// result returns the answer of a call as the engine has it.
+func result(answer calls.Answer, err error) ([]byte, error) {
+	switch {
+	case errors.Is(err, calls.ErrLost):
+		return nil, remote.ErrWorkerLost
+	case errors.Is(err, calls.ErrForgotten):
+		return nil, remote.ErrForgotten
+	case errors.Is(err, calls.ErrNotBegun), errors.Is(err, queue.ErrStopped):
+		return nil, remote.ErrNotBegun
+	}
+	if refused, ok := errors.AsType[*queue.RefusedError](err); ok {
+		return nil, fmt.Errorf("%w: %s", remote.ErrNotBegun, refused.Text())
+	}
+	if failed, ok := errors.AsType[*calls.FailedError](err); ok {
+		return nil, fmt.Errorf("%w: %s", remote.ErrWorkerLost, failed)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var got answered
+	if err := wire.Decode(answer.Body, &got); err != nil {
+		return nil, fmt.Errorf("the answer of the worker %s cannot be decoded: %w", answer.Worker, err)
+	}
+	if got.NotBegun != "" {
+		return nil, fmt.Errorf("%w: %s (on the worker %s)", remote.ErrNotBegun, got.NotBegun, answer.Worker)
+	}
+	return got.Content, nil
+}
+
+// StopNow implements [remote.Transport].
+func (t *Transport) StopNow(ctx context.Context, name string) error {
+	client, err := t.client(ctx, name)
+	if err != nil {
+		return err
+	}
+	return client.StopNow(ctx, nameOf(name))
+}
