@@ -33,23 +33,11 @@ import (
 // connectToRuns connects with the records of runs that the options or the workspace file of this
 // repository name. The caller closes the team.
 func connectToRuns(ctx context.Context, s *session.Session, id string) (*team, error) {
-	var declared *config.Config
-	if os.Getenv(config.Variable) == "" {
-		current, err := os.Getwd()
-		if err != nil {
-			return nil, err
-		}
-		file := filepath.Join(repositoryTop(current), settings.WorkspaceFile)
-		if _, err := os.Stat(file); err != nil {
-			return nil, noRuns()
-		}
-		read, diags := config.ReadFile(file, s.Files)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		declared = read
+	current, err := os.Getwd()
+	if err != nil {
+		return nil, err
 	}
-	found, err := findWorkers(s, declared)
+	found, err := s.WorkersOf(current)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/connect"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
-	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/runs"
 	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
 )
@@ -42,9 +41,6 @@ import (
 // parallelOnWorkers is how many units are worked on at the same time if nobody says otherwise:
 // workers have limits of their own.
 const parallelOnWorkers = 32
-
-// noWorkers is the value of [config.Variable] that has all work done here.
-const noWorkers = "none"
 
 // team are the workers that do the work of a run.
 type team struct {
@@ -69,29 +65,12 @@ func (g *gates) openTeam(declared *config.Config) error {
 		g.team.gates = g
 		return nil
 	}
-	found, err := findWorkers(g.session, declared)
+	found, err := g.session.Workers(declared)
 	if found == nil || err != nil {
 		return err
 	}
 	g.team = &team{gates: g, config: found, run: newRunID()}
 	return nil
-}
-
-// findWorkers returns the block about workers that counts, where a workspace file declares one or
-// none; nil for work in this process.
-func findWorkers(s *session.Session, declared *config.Config) (*config.Config, error) {
-	switch name := os.Getenv(config.Variable); name {
-	case "":
-		return declared, nil
-	case noWorkers:
-		return nil, nil //nolint:nilnil // see above
-	default:
-		read, diags := config.ReadFile(name, s.Files)
-		if diags.HasErrors() {
-			return nil, diags
-		}
-		return read, nil
-	}
 }
 
 // newRunID returns an ID that sorts by time.
@@ -110,7 +89,7 @@ func (t *team) connect(ctx context.Context) error {
 			"has the public half of another key.", config.RunKeyVariable, config.BlockType)
 	}
 	identity := fmt.Sprintf("cairn run %s", t.run)
-	t.connection, err = connect.Open(ctx, t.config, connect.Options{Environ: os.Environ(), Identity: identity, Away: t.away})
+	t.connection, err = connect.Open(ctx, t.config, connect.Options{Environ: os.Environ(), Identity: identity, Away: t.gates.session.QueueAway})
 	if err == nil {
 		t.store = &runs.Store{Records: t.connection.Records, Key: key}
 	}
@@ -336,15 +315,6 @@ func (t *team) getSealed(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	return t.store.Key.Open(record, sealed)
-}
-
-// away says that the queue is away, or back.
-func (t *team) away(outage queue.Outage) {
-	if outage.Over {
-		t.gates.session.Note("The queue at %s is back.\n", outage.Place)
-		return
-	}
-	t.gates.session.Note("The queue at %s is away. Workers go on with what they have begun; waiting for it.\n", outage.Place)
 }
 
 // waiting says that no worker has taken a call.

@@ -62,6 +62,8 @@ type Session struct {
 	live     atomic.Pointer[live.Display] // set while it is drawn on a terminal
 	fetching fetching
 
+	workers workers
+
 	Viewer *views.Options // how somebody elsewhere sees all streams; nil for what they are here
 
 	Lost atomic.Pointer[error] // first error of writing output, if there was one
@@ -143,7 +145,9 @@ func (s *Session) StackOptions() operation.Options {
 
 // EngineRequest says which engine the options ask for.
 func (s *Session) EngineRequest() engines.Request {
-	return engines.Request{Named: s.Options.Engine, NamedBy: "-engine", Given: s.Deps.Engine, ChangesNothing: s.ChangesNothing}
+	return engines.Request{
+		Named: s.Options.Engine, NamedBy: "-engine", Given: s.Deps.Engine, ChangesNothing: s.ChangesNothing, Workers: s.transport,
+	}
 }
 
 // Stack returns the stack in the current directory, as the options say.

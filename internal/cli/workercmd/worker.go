@@ -10,23 +10,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	engineremote "github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/remote"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
+	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/connect"
-	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/sources"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // workerOptions are the options of a worker.
@@ -109,7 +111,7 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	self := calls.Attempt{Worker: cmp.Or(o.name, host), Host: host, PID: os.Getpid(), Pool: o.pool, Process: rand.Text()}
 	w := &worker{session: s, options: o, config: c}
 	identity := fmt.Sprintf("%s (pool %s)", self.Worker, o.pool)
-	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: identity, Away: w.away}); err != nil {
+	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: identity, Away: s.QueueAway}); err != nil {
 		return nil, err
 	}
 	server, err := w.server()
@@ -119,9 +121,10 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	build := buildinfo.Read()
 	w.calls = &calls.Worker{
 		Records: w.connection.Records, Key: key, Trusted: c.Trusted, Version: build.Protocol(), Self: self,
-		Handlers: map[string]calls.Handler{remote.Kind: server.Handle},
 	}
 	server.Fetch = w.calls.Fetch
+	handler := &components.Handler{Server: w.components(), Cache: server.Cache, Fetch: w.calls.Fetch}
+	w.calls.Handlers = map[string]calls.Handler{remote.Kind: server.Handle, components.Kind: handler.Handle}
 	return w, nil
 }
 
@@ -141,6 +144,25 @@ func readConfig(s *session.Session, o workerOptions) (*config.Config, error) {
 	return c, nil
 }
 
+// components is what does the work on components of stacks.
+func (w *worker) components() *engineremote.Server {
+	return engineremote.NewServer(engineremote.ServerOptions{
+		Open: func(stackDir string) (engine.Engine, error) {
+			options := operation.Options{Env: env.Options{Dir: stackDir}, ReadOnlyLocks: true}
+			return operation.Open(options).Engines().OpenForWorker()
+		},
+		Parallelism: int(w.options.slots), Version: buildinfo.Read().Protocol(),
+	})
+}
+
+// engineRequest is the engine for stacks. Their components are all done here: a worker cannot ask
+// other workers.
+func (w *worker) engineRequest() engines.Request {
+	request := w.session.EngineRequest()
+	request.Workers = nil
+	return request
+}
+
 // server is what does the work on units.
 func (w *worker) server() (*remote.Server, error) {
 	cache := w.options.cache
@@ -156,7 +178,7 @@ func (w *worker) server() (*remote.Server, error) {
 	shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
 	server := &remote.Server{
 		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(), Environ: os.Environ(),
-		Stack: operation.Options{Env: env.Options{}, Engine: w.session.EngineRequest(), Shared: shared, ReadOnlyLocks: true},
+		Stack: operation.Options{Env: env.Options{}, Engine: w.engineRequest(), Shared: shared, ReadOnlyLocks: true},
 		Roots: func(ctx context.Context) (*rootmodule.Engine, error) { return w.session.RootEngine(ctx, shared) },
 	}
 	for _, text := range w.options.deployments {
@@ -167,16 +189,6 @@ func (w *worker) server() (*remote.Server, error) {
 		server.Deployments = append(server.Deployments, pattern)
 	}
 	return server, nil
-}
-
-// away says that the queue is away, or back.
-func (w *worker) away(outage queue.Outage) {
-	now := time.Now().Format(time.TimeOnly)
-	if outage.Over {
-		w.session.Note("%s The queue at %s is back.\n", now, outage.Place)
-		return
-	}
-	w.session.Note("%s The queue at %s is away; waiting for it.\n", now, outage.Place)
 }
 
 // serve works until the worker is interrupted.

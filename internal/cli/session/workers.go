@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package session
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/cairnstacks/cairn/internal/buildinfo"
+	"github.com/cairnstacks/cairn/internal/engine/remote"
+	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/workers/components"
+	"github.com/cairnstacks/cairn/internal/workers/config"
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/sources"
+)
+
+// noWorkers is the value of [config.Variable] that has all work done in this process.
+const noWorkers = "none"
+
+// workers are the blocks about workers that were read, by the directories of their files.
+type workers struct {
+	mu   sync.Mutex
+	read map[string]*config.Config
+}
+
+// Workers returns the block about workers that counts where a workspace file has one, or none; nil
+// for work in this process.
+func (s *Session) Workers(declared *config.Config) (*config.Config, error) {
+	switch name := os.Getenv(config.Variable); name {
+	case "":
+		return declared, nil
+	case noWorkers:
+		return nil, nil //nolint:nilnil // see above
+	default:
+		read, diags := config.ReadFile(name, s.Files)
+		if diags.HasErrors() {
+			return nil, diags
+		}
+		return read, nil
+	}
+}
+
+// WorkersOf returns the block about workers that counts for a directory: that of the workspace file
+// at the top of its repository is declared. It is nil for work in this process.
+func (s *Session) WorkersOf(dir string) (*config.Config, error) {
+	top := sources.Top(dir)
+	s.workers.mu.Lock()
+	defer s.workers.mu.Unlock()
+	if found, ok := s.workers.read[top]; ok {
+		return found, nil
+	}
+	declared, err := s.declaredWorkers(filepath.Join(top, settings.WorkspaceFile))
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.Workers(declared)
+	if err != nil {
+		return nil, err
+	}
+	if s.workers.read == nil {
+		s.workers.read = map[string]*config.Config{}
+	}
+	s.workers.read[top] = found
+	return found, nil
+}
+
+// declaredWorkers reads the block in a workspace file, nil if there is none.
+func (s *Session) declaredWorkers(file string) (*config.Config, error) {
+	if os.Getenv(config.Variable) != "" {
+		return nil, nil //nolint:nilnil // another file counts
+	}
+	content, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(content, []byte(config.BlockType)) { // most have none, and need not be read as HCL
+		return nil, nil //nolint:nilnil,nilerr // commands about the file report that it cannot be read
+	}
+	read, diags := config.ReadDeclared(file, s.Files)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	return read, nil
+}
+
+// transport returns what carries components of a stack to workers; nil for none.
+func (s *Session) transport(stackDir string) (remote.Transport, error) {
+	found, err := s.WorkersOf(stackDir)
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return components.New(components.Options{
+		Workers: found, Environ: os.Environ(), StackDir: stackDir, Version: buildinfo.Read().Protocol(), Away: s.QueueAway,
+		Waiting: func(call, pool string) {
+			s.NoteLine("%s waits for a worker of the pool %s.", call[strings.LastIndex(call, "/")+1:], pool)
+		},
+	}), nil
+}
+
+// QueueAway says that a queue of workers is away, or back.
+func (s *Session) QueueAway(outage queue.Outage) {
+	if outage.Over {
+		s.Note("The queue at %s is back.\n", outage.Place)
+		return
+	}
+	s.Note("The queue at %s is away. Workers go on with what they have begun; waiting for it.\n", outage.Place)
+}
