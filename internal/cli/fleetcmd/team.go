@@ -89,7 +89,9 @@ func (t *team) connect(ctx context.Context) error {
 			"has the public half of another key.", config.RunKeyVariable, config.BlockType)
 	}
 	identity := fmt.Sprintf("cairn run %s", t.run)
-	t.connection, err = connect.Open(ctx, t.config, connect.Options{Environ: os.Environ(), Identity: identity, Away: t.gates.session.QueueAway})
+	t.connection, err = connect.Open(ctx, t.config, connect.Options{
+		Environ: os.Environ(), Identity: identity, Away: t.gates.session.QueueAway,
+	})
 	if err == nil {
 		t.store = &runs.Store{Records: t.connection.Records, Key: key}
 	}

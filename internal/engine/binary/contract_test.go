@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/wire/wiretest"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
-	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
 )
 
 func TestContract(t *testing.T) { testContract(t, func(e engine.Engine) engine.Engine { return e }) }
@@ -18,7 +18,7 @@ func TestContract(t *testing.T) { testContract(t, func(e engine.Engine) engine.E
 // Requests and results are plain data.
 func TestContractThroughBytes(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
-	testContract(t, wire.New)
+	testContract(t, wiretest.New)
 }
 
 func testContract(t *testing.T, wrap func(engine.Engine) engine.Engine) {

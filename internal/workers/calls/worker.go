@@ -188,7 +188,8 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	began := time.Now().UTC()
 	traced, span := telemetry.Received(ctx, asked.Trace, w.Self.Pool)
 	body, err := handle(traced, &Work{
-		Run: task.Run, Call: task.Call, Changes: task.Changes, Body: asked.Body, Before: before, Stop: r.stop, Now: now, Say: reports.say, Keep: reports.keep,
+		Run: task.Run, Call: task.Call, Changes: task.Changes, Body: asked.Body, Before: before, Stop: r.stop, Now: now,
+		Say: reports.say, Keep: reports.keep,
 	})
 	close(over)
 	around.Wait()

@@ -209,7 +209,7 @@ func result(answer calls.Answer, err error) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s", remote.ErrNotBegun, refused.Text())
 	}
 	if failed, ok := errors.AsType[*calls.FailedError](err); ok {
-		return nil, fmt.Errorf("%w: %s", remote.ErrWorkerLost, failed)
+		return nil, fmt.Errorf("%w: %w", remote.ErrWorkerLost, failed)
 	}
 	if err != nil {
 		return nil, err

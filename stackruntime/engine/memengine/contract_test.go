@@ -11,10 +11,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/wire/wiretest"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
-	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -115,6 +115,6 @@ func TestEngineContract(t *testing.T) { enginetest.Run(t, contractEngine) }
 func TestEngineContractThroughBytes(t *testing.T) {
 	enginetest.Run(t, func(t *testing.T, stackDir string) engine.Engine {
 		t.Helper()
-		return wire.New(contractEngine(t, stackDir))
+		return wiretest.New(contractEngine(t, stackDir))
 	})
 }

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package wire has an engine that encodes all that passes through it, and decodes it again.
-package wire
+// Package wiretest has an engine that encodes all that passes through it, and decodes it again.
+package wiretest
 
 import (
 	"context"
