@@ -5,6 +5,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
+	"github.com/cairnstacks/cairn/internal/workers/connect"
+	"github.com/cairnstacks/cairn/internal/workers/envelope"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
@@ -92,11 +95,29 @@ func (s *Session) transport(stackDir string) (remote.Transport, error) {
 		return nil, err
 	}
 	return components.New(components.Options{
-		Workers: found, Environ: os.Environ(), StackDir: stackDir, Version: buildinfo.Read().Protocol(), Away: s.QueueAway,
+		StackDir: stackDir, Version: buildinfo.Read().Protocol(),
+		Connect: func(ctx context.Context) (*components.Connection, error) { return s.connectToPools(ctx, found) },
 		Waiting: func(call, pool string) {
 			s.NoteLine("%s waits for a worker of the pool %s.", call[strings.LastIndex(call, "/")+1:], pool)
 		},
 	}), nil
+}
+
+// connectToPools connects with the workers of components. The connection ends with the program.
+func (s *Session) connectToPools(ctx context.Context, found *config.Config) (*components.Connection, error) {
+	key, err := config.RunKey(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	opened, err := connect.Open(ctx, found, connect.Options{Environ: os.Environ(), Identity: "cairn", Away: s.QueueAway})
+	if err != nil {
+		return nil, err
+	}
+	to := &components.Connection{Queue: opened.Queues, Records: opened.Records, Key: key, Pools: map[string]envelope.PoolRecipient{}}
+	for _, pool := range found.Pools {
+		to.Pools[pool.Name] = pool.Recipient
+	}
+	return to, nil
 }
 
 // QueueAway says that a queue of workers is away, or back.

@@ -7,15 +7,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
-	"github.com/cairnstacks/cairn/internal/workers/config"
-	"github.com/cairnstacks/cairn/internal/workers/connect"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/records"
@@ -24,27 +24,34 @@ import (
 
 // Options are the parameters of a transport.
 type Options struct {
-	Workers  *config.Config
-	Environ  []string // of this program, with the key of who may start work
-	StackDir string   // absolute
-	Version  string   // of this program, as workers must have it
+	StackDir string // absolute
+	Version  string // of this program, as workers must have it
 
-	Away    func(queue.Outage)      // as in [connect.Options]
+	// Connect connects with the workers. It is called when that is first needed, and again after an
+	// error.
+	Connect func(ctx context.Context) (*Connection, error)
+
 	Waiting func(call, pool string) // a call that no worker has taken for a while; may be nil
+}
+
+// Connection is what calls go through.
+type Connection struct {
+	Queue   queue.Queue
+	Records records.Store
+	Key     envelope.RunKey                   // of who may start work
+	Pools   map[string]envelope.PoolRecipient // by name
 }
 
 // Transport is the [remote.Transport] of operations on one stack. Nothing is connected before the
 // first call. The connection ends with the program.
 type Transport struct {
 	opts Options
+	top  string // directory that the archives are of
 
 	mu struct {
 		sync.Mutex
-		connection *connect.Connection
-		key        envelope.RunKey
-		pools      map[string]envelope.PoolRecipient
+		connection *Connection
 		brought    map[string]sources // by run
-		top        string             // directory that the archives are of
 	}
 }
 
@@ -52,42 +59,25 @@ var _ remote.Transport = (*Transport)(nil)
 
 // New returns a transport.
 func New(opts Options) *Transport {
-	t := &Transport{opts: opts}
+	t := &Transport{opts: opts, top: filesources.Top(opts.StackDir)}
 	t.mu.brought = map[string]sources{}
 	return t
-}
-
-// connect connects with the workers when that is first needed.
-func (t *Transport) connect(ctx context.Context) error {
-	if t.mu.connection != nil {
-		return nil
-	}
-	key, err := config.RunKey(t.opts.Environ)
-	if err != nil {
-		return err
-	}
-	opened, err := connect.Open(ctx, t.opts.Workers, connect.Options{Environ: t.opts.Environ, Identity: "cairn", Away: t.opts.Away})
-	if err != nil {
-		return err
-	}
-	t.mu.connection, t.mu.key, t.mu.pools = opened, key, map[string]envelope.PoolRecipient{}
-	for _, pool := range t.opts.Workers.Pools {
-		t.mu.pools[pool.Name] = pool.Recipient
-	}
-	t.mu.top = filesources.Top(t.opts.StackDir)
-	return nil
 }
 
 // client returns a client for the run of a call.
 func (t *Transport) client(ctx context.Context, call string) (*calls.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.connect(ctx); err != nil {
-		return nil, err
+	if t.mu.connection == nil {
+		opened, err := t.opts.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		t.mu.connection = opened
 	}
+	to := t.mu.connection
 	client := &calls.Client{
-		Queue: t.mu.connection.Queues, Records: t.mu.connection.Records, Key: t.mu.key, Pools: t.mu.pools, Run: runOf(call),
-		Version: t.opts.Version,
+		Queue: to.Queue, Records: to.Records, Key: to.Key, Pools: to.Pools, Run: runOf(call), Version: t.opts.Version,
 	}
 	if t.opts.Waiting != nil {
 		client.Waiting = func(c calls.Call) { t.opts.Waiting(call, c.Pool) }
@@ -102,14 +92,14 @@ func (t *Transport) bring(ctx context.Context, client *calls.Client) (sources, e
 	if found, ok := t.mu.brought[client.Run]; ok {
 		return found, nil
 	}
-	archive, digest, err := filesources.Pack(t.mu.top)
+	archive, digest, err := filesources.Pack(t.top)
 	if err != nil {
 		return sources{}, err
 	}
-	files := sources{Record: calls.Folder(client.Run) + "sources", Digest: digest}
+	files := sources{Record: calls.Folder(client.Run) + "sources-" + digest, Digest: digest}
 	var to []envelope.Recipient
-	for _, pool := range t.opts.Workers.Pools {
-		to = append(to, pool.Recipient)
+	for _, name := range slices.Sorted(maps.Keys(client.Pools)) {
+		to = append(to, client.Pools[name])
 	}
 	sealed, err := envelope.Seal(files.Record, archive, to...)
 	if err != nil {
@@ -141,7 +131,7 @@ func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]by
 		return result(answer, err)
 	}
 	if _, known := client.Pools[call.Pool]; !known {
-		return nil, notBegun(call, fmt.Errorf("the block %q has no pool %q", config.BlockType, call.Pool))
+		return nil, notBegun(call, fmt.Errorf("there are no workers for a pool %q", call.Pool))
 	}
 	if made.Body, err = t.body(ctx, client, call); err != nil {
 		return nil, notBegun(call, err)
@@ -170,7 +160,7 @@ func (t *Transport) body(ctx context.Context, client *calls.Client, call remote.
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Rel(t.mu.top, t.opts.StackDir)
+	dir, err := filepath.Rel(t.top, t.opts.StackDir)
 	if err != nil {
 		return nil, err
 	}
