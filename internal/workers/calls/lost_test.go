@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/records"
 )
 
-// twice has a call delivered to two workers, as a queue does that takes the first one for dead: each
-// of them has a queue of its own, with the same records.
+// twice has a call delivered to two workers, as a queue does that takes the first one for dead:
+// each of them has a queue of its own, with the same records.
 type twice struct {
 	t       *testing.T
 	records records.Store
@@ -40,8 +40,8 @@ func newTwice(t *testing.T) *twice {
 	return &twice{t, records.InMemory(), run, pool}
 }
 
-// deliver gives the call to a worker of its own, until the end of the test, and returns what becomes
-// of it.
+// deliver gives the call to a worker of its own, until the end of the test, and returns what
+// becomes of it.
 func (w *twice) deliver(name string, handle calls.Handler) <-chan ended {
 	q := &memory.Queue{}
 	worker := &calls.Worker{
