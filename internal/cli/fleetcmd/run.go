@@ -77,7 +77,7 @@ An interrupt is passed on to the running commands, and nothing more is started; 
 		},
 		Commands: []*session.Command{
 			runPlanCommand(), runApplyCommand(), runDestroyCommand(), runDriftCommand(), statescmd.RunCommand(),
-			runListCommand(), runShowCommand(), runAttachCommand(), runApproveCommand(), runCancelCommand(),
+			runListCommand(), runShowCommand(), runAttachCommand(), runApproveCommand(), runCancelCommand(), runRemoveCommand(),
 		},
 	}
 }
@@ -98,7 +98,7 @@ func (o *runOptions) check() error {
 	}
 	program, err := exec.LookPath(o.program)
 	if err != nil {
-		below := []string{"plan", "apply", "destroy", "drift", "states", "list", "show", "attach", "approve", "cancel"}
+		below := []string{"plan", "apply", "destroy", "drift", "states", "list", "show", "attach", "approve", "cancel", "remove"}
 		meant := nearest.DidYouMeanBelow("cairn run ", o.program, below)
 		if meant == "" {
 			meant = " The commands of cairn itself below \"cairn run\" are " + strings.Join(below, ", ") + "."

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	engineremote "github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/remote"
 	"github.com/cairnstacks/cairn/internal/glob"
@@ -174,6 +175,9 @@ func (w *worker) server() (*remote.Server, error) {
 		}
 		cache = filepath.Join(below, "cairn", "worker")
 	}
+	if err := keepProviders(filepath.Join(cache, "providers")); err != nil {
+		return nil, err
+	}
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
 	server := &remote.Server{
@@ -189,6 +193,18 @@ func (w *worker) server() (*remote.Server, error) {
 		server.Deployments = append(server.Deployments, pattern)
 	}
 	return server, nil
+}
+
+// keepProviders has providers installed once for all files of runs, which are others with each
+// change of a repository.
+func keepProviders(dir string) error {
+	if os.Getenv(cliconfig.CacheVariable) != "" || cliconfig.SharesProviders(os.Environ()) {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return failure.Error("Cache not usable", "The directory for caches cannot be made: %s. Name another one with -cache=DIR.", failure.Reason(err))
+	}
+	return os.Setenv(cliconfig.CacheVariable, dir)
 }
 
 // serve works until the worker is interrupted.

@@ -104,7 +104,7 @@ func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer,
 	if !errors.Is(err, records.ErrMissing) {
 		return follow.finish(ctx, found, err)
 	}
-	if _, err := c.Records.Get(ctx, Folder(c.Run)+begunName); errors.Is(err, records.ErrMissing) {
+	if _, err := c.Records.Get(ctx, beginning(c.Run)); errors.Is(err, records.ErrMissing) {
 		return Answer{}, ErrForgotten
 	} else if err != nil {
 		return Answer{}, err
@@ -138,12 +138,13 @@ func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer,
 	return c.await(ctx, task, follow)
 }
 
-// begunName is the record that a run has begun, in its folder.
-const begunName = "begun"
-
-// Begin records that the run has begun, for who takes over its calls.
+// Begin records that the run has begun, for who takes over its calls, or removes what is old.
 func (c *Client) Begin(ctx context.Context) error {
-	err := c.Records.Put(ctx, Folder(c.Run)+begunName, []byte(c.Version))
+	text, err := time.Now().UTC().MarshalText()
+	if err != nil {
+		return err
+	}
+	err = c.Records.Put(ctx, beginning(c.Run), text)
 	if errors.Is(err, records.ErrExists) {
 		return nil
 	}

@@ -112,7 +112,9 @@ func (a anew) Call(ctx context.Context, call remote.Call, events func([]byte)) (
 	return a.transport(a.stackDir).Call(ctx, call, events)
 }
 
-func (a anew) StopNow(ctx context.Context, name string) error { return a.transport(a.stackDir).StopNow(ctx, name) }
+func (a anew) StopNow(ctx context.Context, name string) error {
+	return a.transport(a.stackDir).StopNow(ctx, name)
+}
 
 // Components that go through a queue and records are done as the contract of engines says.
 func TestContract(t *testing.T) {
