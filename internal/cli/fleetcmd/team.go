@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -132,11 +133,20 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 		Details:        t.record.Options.Details,
 		AcceptRecovery: t.gates.options.acceptRecovery,
 		Show:           t.show,
+		Remember:       func(u *rollout.Unit, drift driver.Drift) error { return remember(d, u, drift) },
 	}
 	d.Remote = func(unit int, planFile string, together map[string]bool) driver.Driver {
 		return t.client.Open(t.numbers[unit], &t.gates.work.Units[unit], planFile, together)
 	}
 	return nil
+}
+
+// remember keeps the result of a comparison that a worker has made where "cairn status" finds it.
+func remember(d *rollout.Drivers, u *rollout.Unit, drift driver.Drift) error {
+	options := d.Stack
+	options.Env.Dir, options.Env.Home, options.Env.Deployment = u.Dir, u.Home, u.Deployment
+	stack := operation.Open(options)
+	return errors.Join(driver.Remember(stack, drift), stack.Close())
 }
 
 // begin records a new run.

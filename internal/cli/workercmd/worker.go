@@ -202,7 +202,8 @@ func keepProviders(dir string) error {
 		return nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return failure.Error("Cache not usable", "The directory for caches cannot be made: %s. Name another one with -cache=DIR.", failure.Reason(err))
+		return failure.Error("Cache not usable", "The directory for caches cannot be made: %s. Name another one with -cache=DIR.",
+			failure.Reason(err))
 	}
 	return os.Setenv(cliconfig.CacheVariable, dir)
 }

@@ -70,15 +70,15 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		planned, diags := stack.Plan(ctx, req, caller, "")
 		if !diags.HasErrors() {
 			drift = driftOf(planned.Plan)
-			drift.Unkept = remember(stack, drift)
+			drift.Unkept = Remember(stack, drift)
 		}
 		return diags
 	})
 	return drift, err
 }
 
-// remember keeps the result for the deployment that was compared.
-func remember(stack *operation.Stack, drift Drift) error {
+// Remember keeps the result for the deployment that was compared.
+func Remember(stack *operation.Stack, drift Drift) error {
 	deployment, err := stack.Sources().Deployment()
 	if err != nil {
 		return err

@@ -35,6 +35,9 @@ type Client struct {
 
 	Processes *process.Set // of the run, whose interrupts reach workers by it
 
+	// Remember keeps the result of a comparison of a stack on this machine; see [driver.Drift].
+	Remember func(u *rollout.Unit, drift driver.Drift) error
+
 	// Show begins to show a phase of the work on a unit, or a task.
 	Show func(unit, phase string) Sink
 }

@@ -177,7 +177,11 @@ func (d *common) Drift(ctx context.Context, values driver.Inputs) (driver.Drift,
 	if err != nil {
 		return driver.Drift{}, err
 	}
-	return driver.Drift{Found: resp.Drift.Found, Objects: resp.Drift.Objects}, nil
+	found := driver.Drift{Found: resp.Drift.Found, Objects: resp.Drift.Objects}
+	if d.unit.Kind == rollout.Components {
+		found.Unkept = d.client.Remember(d.unit, found)
+	}
+	return found, nil
 }
 
 // CheckSaved implements [driver.SavedChecker].
