@@ -59,7 +59,10 @@ func Pack(dir string) (archive []byte, digest string, err error) {
 		return nil, "", err
 	}
 	var packed bytes.Buffer
-	if _, err := packer.Pack(dir, &packed); err != nil {
+	if dir, err = filepath.EvalSymlinks(dir); err == nil { // go-slug looks for the target of a link in the working directory
+		_, err = packer.Pack(dir, &packed)
+	}
+	if err != nil {
 		return nil, "", failure.Error("Sources not packed", "The files in %s cannot be brought to workers: %s. "+
 			"A file .terraformignore there says which to leave out.", dir, failure.Reason(err))
 	}
@@ -119,7 +122,8 @@ func read(packed io.Reader) ([]file, error) {
 const packagesDir = "sources"
 
 // stays reports whether a file is a result of work on this machine: of a working directory
-// everything but the packages, states, and the data of terraform but its modules.
+// everything but the packages, states, and the data of terraform but its modules. The mark of a
+// repository is a file with a path of this machine in worktrees.
 func stays(name string) bool {
 	parts := strings.Split(path.Clean(name), "/")
 	for i, part := range parts[:len(parts)-1] {
@@ -129,7 +133,7 @@ func stays(name string) bool {
 		}
 	}
 	base := parts[len(parts)-1]
-	return strings.HasPrefix(base, "cairn.state.db") || strings.HasPrefix(base, "terraform.tfstate")
+	return base == repositoryMark || strings.HasPrefix(base, "cairn.state.db") || strings.HasPrefix(base, "terraform.tfstate")
 }
 
 func write(files []file) ([]byte, error) {
@@ -196,10 +200,11 @@ func Unpack(archive []byte, dir string) error {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // nothing is kept in it
+	var links []string
 	for files := tar.NewReader(bytes.NewReader(archive)); ; {
 		header, err := files.Next()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return checkLinks(root, links)
 		}
 		if err != nil {
 			return err
@@ -207,7 +212,20 @@ func Unpack(archive []byte, dir string) error {
 		if err := unpackFile(root, header, files); err != nil {
 			return err
 		}
+		if header.Typeflag == tar.TypeSymlink {
+			links = append(links, header.Name)
+		}
 	}
+}
+
+// checkLinks refuses symbolic links that lead out of a directory. Others may lead nowhere.
+func checkLinks(root *os.Root, names []string) error {
+	for _, name := range names {
+		if _, err := root.Stat(filepath.FromSlash(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func unpackFile(root *os.Root, header *tar.Header, content io.Reader) error {
@@ -218,8 +236,12 @@ func unpackFile(root *os.Root, header *tar.Header, content io.Reader) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	if header.Typeflag == tar.TypeSymlink {
+	switch header.Typeflag {
+	case tar.TypeSymlink:
 		return root.Symlink(header.Linkname, name)
+	case tar.TypeReg:
+	default:
+		return fmt.Errorf("%s is neither a file nor a symbolic link", header.Name)
 	}
 	f, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fs.FileMode(header.Mode).Perm())
 	if err != nil {
