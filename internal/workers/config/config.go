@@ -6,6 +6,7 @@
 package config
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,6 +147,10 @@ func Decode(block *hclsyntax.Block, dir string) (*Config, hcl.Diagnostics) {
 		}
 		c.TLS = &TLS{within(w.TLS.Cert), within(w.TLS.Key), within(w.TLS.CA), w.TLS.ServerName}
 	}
+	if _, _, err := net.SplitHostPort(w.Address); err != nil {
+		return nil, hcl.Diagnostics{failure.At(attribute(block, "address"), "Invalid address",
+			"The argument \"address\" is where the queue listens: HOST:PORT.")}
+	}
 	var err error
 	if c.Trusted, err = envelope.ParseRunPublic(w.Trusted); err != nil {
 		return nil, hcl.Diagnostics{failure.At(attribute(block, "trusted"), "Invalid key",
@@ -223,10 +228,12 @@ func ReadDeclared(name string, files map[string]*hcl.File) (*Config, hcl.Diagnos
 			name, failure.Reason(err)))
 	}
 	file, diags := hclsource.Parse(content, name)
+	if file != nil {
+		files[name] = file
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	files[name] = file
 	for _, block := range file.Body.(*hclsyntax.Body).Blocks { //nolint:forcetypeassert // the parser's type
 		if block.Type == BlockType {
 			return Decode(block, filepath.Dir(name))
