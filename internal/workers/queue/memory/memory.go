@@ -27,6 +27,7 @@ var _ queue.Queue = (*Queue)(nil)
 type task struct {
 	queue.Task
 	began bool
+	over  bool
 	stop  chan struct{}
 	ask   func() // closes stop, once
 	ended chan struct{}
@@ -45,14 +46,18 @@ func (q *Queue) Do(ctx context.Context, wanted queue.Task) error {
 		return nil
 	}
 	q.mu.Lock()
-	began := t.began
-	t.ask()
+	q.stop(t)
 	q.mu.Unlock()
-	if !began {
-		return queue.ErrStopped
-	}
 	<-t.ended
 	return t.err
+}
+
+// stop asks a task to stop. The caller has the lock.
+func (q *Queue) stop(t *task) {
+	t.ask()
+	if !t.began {
+		q.end(t, queue.ErrStopped)
+	}
 }
 
 // Stop implements [queue.Queue].
@@ -60,7 +65,7 @@ func (q *Queue) Stop(_ context.Context, task queue.Task) error {
 	q.mu.Lock()
 	t := q.mu.running[task.ID()]
 	if t != nil {
-		t.ask()
+		q.stop(t)
 	}
 	q.mu.Unlock()
 	if t == nil {
@@ -124,16 +129,12 @@ func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.
 // do calls the handler of a task, and puts it back if that is busy.
 func (q *Queue) do(ctx context.Context, t *task, waiting chan *task, handle queue.Handler) {
 	q.mu.Lock()
-	select {
-	case <-t.stop:
-		t.err = queue.ErrStopped
-		q.end(t)
-		q.mu.Unlock()
-		return
-	default:
-	}
 	t.began = true
+	over := t.over
 	q.mu.Unlock()
+	if over {
+		return
+	}
 	err := handle(t.Task, t.stop)
 	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
 		select {
@@ -148,12 +149,15 @@ func (q *Queue) do(ctx context.Context, t *task, waiting chan *task, handle queu
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	t.err = err
-	q.end(t)
+	q.end(t, err)
 }
 
-// end ends a task. The caller has the lock.
-func (q *Queue) end(t *task) {
+// end ends a task, once. The caller has the lock.
+func (q *Queue) end(t *task, err error) {
+	if t.over {
+		return
+	}
+	t.over, t.err = true, err
 	delete(q.mu.running, t.ID())
 	close(t.ended)
 }
