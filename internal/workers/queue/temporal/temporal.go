@@ -242,6 +242,24 @@ func as[T error](err error) bool {
 // Serve implements [queue.Queue].
 func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
 	failed := make(chan error, 1)
+	stop, err := q.start(ctx, func() worker.Worker { return q.worker(pool, slots, handle, failed) })
+	if err != nil {
+		return err
+	}
+	defer stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
+}
+
+const mostPollers = 4
+
+// worker returns one that gives tasks to a handler, and tells of an error after which it cannot go
+// on.
+func (q *Queue) worker(pool string, slots int, handle queue.Handler, failed chan<- error) worker.Worker {
 	w := worker.New(q.client, prefix+pool, worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		MaxConcurrentActivityTaskPollers:   min(slots, mostPollers),
@@ -260,32 +278,25 @@ func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.
 	w.RegisterActivityWithOptions(func(ctx context.Context, task queue.Task) error {
 		return q.serve(ctx, task, handle)
 	}, activity.RegisterOptions{Name: activityName})
-	if err := q.start(ctx, w); err != nil {
-		return err
-	}
-	defer w.Stop()
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-failed:
-		return err
-	}
+	return w
 }
 
-const mostPollers = 4
-
-// start starts a worker as soon as the cluster is there.
-func (q *Queue) start(ctx context.Context, w worker.Worker) error {
+// start starts a worker as soon as the cluster is there, and returns the function that stops it.
+func (q *Queue) start(ctx context.Context, made func() worker.Worker) (stop func(), err error) {
 	d := &doing{Queue: q}
 	defer d.back()
 	for {
+		w := made() // one that could not start never does
 		err := w.Start()
-		if err == nil || !d.isAway(err) {
-			return err
+		if err == nil {
+			return w.Stop, nil
+		}
+		if !d.isAway(err) {
+			return nil, err
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return func() {}, nil
 		case <-time.After(firstTry):
 		}
 	}
