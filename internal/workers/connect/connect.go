@@ -58,9 +58,9 @@ type Queues struct {
 	opts   Options
 	tls    *tls.Config
 
-	mu      sync.Mutex
-	queues  map[string]queue.Queue // by namespace
-	waiting int                    // tasks and workers that wait for the end of an outage
+	mu     sync.Mutex
+	queues map[string]queue.Queue // by namespace
+	away   int                    // queues that are
 }
 
 var _ queue.Queue = (*Queues)(nil)
@@ -89,7 +89,7 @@ func (q *Queues) of(pool string) (queue.Queue, error) {
 	return opened, nil
 }
 
-// outage tells of an outage once, however many wait for its end.
+// outage tells of an outage once, however many queues it is of.
 func (q *Queues) outage(outage queue.Outage) {
 	if q.opts.Away == nil {
 		return
@@ -97,11 +97,11 @@ func (q *Queues) outage(outage queue.Outage) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if outage.Over {
-		q.waiting--
+		q.away--
 	} else {
-		q.waiting++
+		q.away++
 	}
-	if tells := q.waiting == 1 && !outage.Over || q.waiting == 0; tells {
+	if tells := q.away == 1 && !outage.Over || q.away == 0; tells {
 		q.opts.Away(outage)
 	}
 }

@@ -9,6 +9,7 @@
 package temporal
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
 
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 )
@@ -33,9 +35,13 @@ type Options struct {
 	TLS       *tls.Config // nil for none
 	Identity  string      // of this program, as the cluster shows it
 
-	// Away is called, from any goroutine, when the cluster is away and waited for, and when it is
-	// back. It may be nil.
+	// Away is called, from any goroutine, when the cluster is away, and when it is back. It may be
+	// nil.
 	Away func(queue.Outage)
+
+	// Liveness is the time after which an attempt without a sign of life is given to another worker;
+	// 0 for the usual one.
+	Liveness time.Duration
 
 	// Log receives what the client of the cluster has to say; nil for nobody.
 	Log *slog.Logger
@@ -44,10 +50,11 @@ type Options struct {
 // The times of activities.
 const (
 	longest   = 30 * 24 * time.Hour // of one attempt
-	liveness  = 30 * time.Second    // after which an attempt without a sign of life is given to another worker
+	liveness  = 30 * time.Second    // see [Options.Liveness]
 	heartbeat = time.Second         // between signs of life, which bring the wish to stop back
 	firstTry  = time.Second         // until an attempt that has failed is repeated
 	lastTry   = 30 * time.Second
+	withdraws = 5 * time.Second // for which a cluster is asked to stop what it perhaps has
 )
 
 // activityName is the type of all activities.
@@ -72,10 +79,15 @@ func Open(opts Options) (*Queue, error) {
 	if opts.Away == nil {
 		opts.Away = func(queue.Outage) {}
 	}
+	opts.Liveness = cmp.Or(opts.Liveness, liveness)
+	noticed := &outages{place: opts.Address, tell: opts.Away}
 	c, err := client.NewLazyClient(client.Options{
 		HostPort: opts.Address, Namespace: opts.Namespace, Identity: opts.Identity,
-		Logger:            log.NewStructuredLogger(opts.Log),
-		ConnectionOptions: client.ConnectionOptions{TLS: opts.TLS, TLSDisabled: opts.TLS == nil},
+		Logger: log.NewStructuredLogger(opts.Log),
+		ConnectionOptions: client.ConnectionOptions{
+			TLS: opts.TLS, TLSDisabled: opts.TLS == nil,
+			DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(noticed.intercept)},
+		},
 	})
 	if err != nil {
 		return nil, err
@@ -88,39 +100,43 @@ func (q *Queue) Close() { q.client.Close() }
 
 // Do implements [queue.Queue].
 func (q *Queue) Do(ctx context.Context, task queue.Task) error {
+	if ctx.Err() != nil && !answered(ctx) {
+		return queue.ErrStopped
+	}
 	d := &doing{Queue: q, task: task}
-	defer d.back()
 	for {
-		err := d.once(ctx)
-		if !d.isAway(err) {
-			return err
+		handle, err := d.start(ctx)
+		if err == nil {
+			err = await(ctx, handle)
 		}
-		switch {
-		case answered(ctx):
+		if answered(ctx) {
 			return nil
-		case ctx.Err() != nil && !d.began:
-			return queue.ErrStopped
+		}
+		if !isLost(err) {
+			return err
 		}
 		select {
 		case <-time.After(firstTry):
 		case <-ctx.Done():
-			if !answered(ctx) && d.began { // work that has begun goes on, and is waited for
+			if d.began && !answered(ctx) { // work that has begun goes on, and is waited for
 				<-time.After(firstTry)
 			}
 		}
 	}
 }
 
+// answered reports whether the caller waits no more.
+func answered(ctx context.Context) bool { return errors.Is(context.Cause(ctx), queue.ErrAnswered) }
+
 // doing is a call of [Queue.Do].
 type doing struct {
 	*Queue
-	task   queue.Task
-	began  bool      // the cluster knows the task, or may
-	absent time.Time // since when the cluster is away; zero if it is not
+	task  queue.Task
+	began bool // the cluster knows the task
 }
 
-// once starts or joins the activity, and waits for its end.
-func (d *doing) once(ctx context.Context) error {
+// start starts or joins the activity.
+func (d *doing) start(ctx context.Context) (client.ActivityHandle, error) {
 	waiting := context.WithoutCancel(ctx)
 	starting := ctx
 	if d.began {
@@ -128,25 +144,31 @@ func (d *doing) once(ctx context.Context) error {
 	}
 	handle, err := d.client.ExecuteActivity(starting, client.StartActivityOptions{
 		ID: d.task.ID(), TaskQueue: prefix + d.task.Pool,
-		StartToCloseTimeout: longest, HeartbeatTimeout: liveness,
+		StartToCloseTimeout: longest, HeartbeatTimeout: d.opts.Liveness,
 		ActivityIDConflictPolicy: enumspb.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		// What has been done is known by the records of the run, not by the cluster, which forgets.
 		ActivityIDReusePolicy: enumspb.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE,
 		RetryPolicy:           &temporal.RetryPolicy{InitialInterval: firstTry, BackoffCoefficient: 2, MaximumInterval: lastTry},
 	}, activityName, d.task)
-	if err != nil {
-		if ctx.Err() != nil && !d.began {
-			return queue.ErrStopped
+	if err != nil && ctx.Err() != nil && !d.began && !answered(ctx) {
+		// The cluster may have got the request, although its answer was not waited for, or lost.
+		handle = d.client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: d.task.ID()})
+		asking, cancel := context.WithTimeout(waiting, withdraws)
+		defer cancel()
+		if handle.Cancel(asking, client.CancelActivityOptions{}) != nil {
+			return nil, queue.ErrStopped
 		}
-		return err
+		err = nil
 	}
-	d.began = true
-	d.back()
-	err = handle.Get(ctx, nil)
-	if answered(ctx) {
-		return nil
-	}
-	if err != nil && ctx.Err() != nil {
+	d.began = d.began || err == nil
+	return handle, err
+}
+
+// await waits for the end of an activity, and asks it to stop when the caller asks for that.
+func await(ctx context.Context, handle client.ActivityHandle) error {
+	waiting := context.WithoutCancel(ctx)
+	err := handle.Get(ctx, nil)
+	if err != nil && ctx.Err() != nil && !answered(ctx) {
 		if err := handle.Cancel(waiting, client.CancelActivityOptions{}); err != nil && !isOver(err) {
 			return err
 		}
@@ -154,9 +176,6 @@ func (d *doing) once(ctx context.Context) error {
 	}
 	return ended(err)
 }
-
-// answered reports whether the caller waits no more.
-func answered(ctx context.Context) bool { return errors.Is(context.Cause(ctx), queue.ErrAnswered) }
 
 // Stop implements [queue.Queue].
 func (q *Queue) Stop(ctx context.Context, task queue.Task) error {
@@ -191,33 +210,6 @@ func ended(err error) error {
 		return queue.ErrStopped
 	}
 	return err
-}
-
-// isAway reports whether an error is one of a cluster that is away, or of an activity that it has
-// forgotten, and says so the first time.
-func (d *doing) isAway(err error) bool {
-	if err == nil || errors.Is(err, queue.ErrStopped) {
-		return false
-	}
-	if _, refused := errors.AsType[*queue.RefusedError](err); refused {
-		return false
-	}
-	if !isLost(err) {
-		return false
-	}
-	if d.absent.IsZero() {
-		d.absent = time.Now()
-		d.opts.Away(queue.Outage{Place: d.opts.Address, Since: d.absent})
-	}
-	return true
-}
-
-// back says that the cluster is there again, if it was away.
-func (d *doing) back() {
-	if !d.absent.IsZero() {
-		d.opts.Away(queue.Outage{Place: d.opts.Address, Since: d.absent, Over: true})
-		d.absent = time.Time{}
-	}
 }
 
 // isLost reports whether a request has failed because the cluster or the way to it is down, or
@@ -283,15 +275,13 @@ func (q *Queue) worker(pool string, slots int, handle queue.Handler, failed chan
 
 // start starts a worker as soon as the cluster is there, and returns the function that stops it.
 func (q *Queue) start(ctx context.Context, made func() worker.Worker) (stop func(), err error) {
-	d := &doing{Queue: q}
-	defer d.back()
 	for {
 		w := made() // one that could not start never does
 		err := w.Start()
 		if err == nil {
 			return w.Stop, nil
 		}
-		if !d.isAway(err) {
+		if !isLost(err) {
 			return nil, err
 		}
 		select {

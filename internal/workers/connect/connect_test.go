@@ -1,0 +1,132 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package connect_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/temporaltest"
+	"github.com/cairnstacks/cairn/internal/workers/config"
+	"github.com/cairnstacks/cairn/internal/workers/connect"
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/queue/queuetest"
+)
+
+// certificate writes a certificate that has signed itself, and its key, and returns their files.
+func certificate(t *testing.T) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file(t, "cert.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		file(t, "key.pem", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded}))
+}
+
+func file(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	name = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestFilesOfTLS(t *testing.T) {
+	cert, key := certificate(t)
+	other, otherKey := certificate(t)
+	missing, nonsense := filepath.Join(t.TempDir(), "missing.pem"), file(t, "nonsense.pem", []byte("nonsense"))
+	for name, row := range map[string]struct {
+		tls  config.TLS
+		want []string // in the error; nil for none
+	}{
+		"nothing":           {config.TLS{}, nil},
+		"all":               {config.TLS{Cert: cert, Key: key, CA: other, ServerName: "a"}, nil},
+		"missing cert":      {config.TLS{Cert: missing, Key: key}, []string{missing}},
+		"missing key":       {config.TLS{Cert: cert, Key: missing}, []string{missing}},
+		"cert without key":  {config.TLS{Cert: cert}, []string{cert}},
+		"key without cert":  {config.TLS{Key: key}, []string{key}},
+		"key of another":    {config.TLS{Cert: cert, Key: otherKey}, []string{cert, otherKey, "does not match"}},
+		"cert is no cert":   {config.TLS{Cert: nonsense, Key: key}, []string{nonsense}},
+		"missing ca":        {config.TLS{CA: missing}, []string{missing}},
+		"ca is no cert":     {config.TLS{CA: nonsense}, []string{nonsense}},
+		"ca without a cert": {config.TLS{CA: key}, []string{key}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := connect.Open(t.Context(), &config.Config{Address: "127.0.0.1:1", Records: t.TempDir(), TLS: &row.tls}, connect.Options{})
+			if err == nil {
+				if err := c.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+			if (err == nil) != (row.want == nil) {
+				t.Fatalf("Open: got error %v, want %q", err, row.want)
+			}
+			for _, text := range row.want {
+				if detail := failure.Diagnostics(err)[0].Detail; !strings.Contains(detail, text) {
+					t.Errorf("the error has no %q: %s", text, detail)
+				}
+			}
+		})
+	}
+}
+
+// The queues of pools in several namespaces tell of an outage once.
+func TestOutageIsToldOnce(t *testing.T) {
+	server := temporaltest.Start(t, temporaltest.Memory, "-namespace=other")
+	told := make(chan queue.Outage, 10)
+	one, other := queuetest.Task(), queuetest.Task()
+	c, err := connect.Open(t.Context(), &config.Config{
+		Address: server.Address(), Namespace: temporaltest.Namespace, Records: t.TempDir(),
+		Pools: []config.Pool{{Name: one.Pool, Namespace: temporaltest.Namespace}, {Name: other.Pool, Namespace: "other"}},
+	}, connect.Options{Away: func(o queue.Outage) { told <- o }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	w, otherWorker := queuetest.Serve(t, c.Queues, one.Pool, 2), queuetest.Serve(t, c.Queues, other.Pool, 2)
+	doing, doingOther := queuetest.Do(t, c.Queues, one), queuetest.Do(t, c.Queues, other)
+	w.Next()
+	otherWorker.Next()
+	server.Kill(t)
+	if got := testenv.Receive(t, "word of the outage", told); got.Over {
+		t.Errorf("got %+v, want its beginning", got)
+	}
+	server.Run(t) // without what it knew
+	w.Next().End(nil)
+	otherWorker.Next().End(nil)
+	doing.Ends(nil)
+	doingOther.Ends(nil)
+	if got := testenv.Receive(t, "word of the end of the outage", told); !got.Over {
+		t.Errorf("got %+v, want its end", got)
+	}
+	if len(told) != 0 {
+		t.Errorf("got %+v, want no more", <-told)
+	}
+}

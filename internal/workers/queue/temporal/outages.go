@@ -1,0 +1,71 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package temporal
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/cairnstacks/cairn/internal/workers/queue"
+)
+
+// outages tell when the cluster is away, by the requests that fail. Those of the SDK are repeated
+// within it, for more than a minute, before it says so.
+type outages struct {
+	place string
+	tell  func(queue.Outage)
+
+	mu struct {
+		sync.Mutex
+		since time.Time // the first request that has failed; zero if the last one has not
+		told  bool
+	}
+}
+
+// grace is the time within which a cluster may be away untold, as one does that changes its node.
+const grace = 2 * time.Second
+
+// intercept is a [grpc.UnaryClientInterceptor].
+func (o *outages) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
+	invoker grpc.UnaryInvoker, opts ...grpc.CallOption,
+) error {
+	err := invoker(ctx, method, req, reply, cc, opts...)
+	switch status.Code(err) {
+	case codes.Unavailable:
+		o.failed()
+	case codes.DeadlineExceeded, codes.Canceled: // of this program, perhaps
+	default:
+		o.answered()
+	}
+	return err
+}
+
+func (o *outages) failed() {
+	o.mu.Lock()
+	if o.mu.since.IsZero() {
+		o.mu.since = time.Now()
+	}
+	tells := !o.mu.told && time.Since(o.mu.since) >= grace
+	o.mu.told = o.mu.told || tells
+	since := o.mu.since
+	o.mu.Unlock()
+	if tells {
+		o.tell(queue.Outage{Place: o.place, Since: since})
+	}
+}
+
+func (o *outages) answered() {
+	o.mu.Lock()
+	tells, since := o.mu.told, o.mu.since
+	o.mu.told, o.mu.since = false, time.Time{}
+	o.mu.Unlock()
+	if tells {
+		o.tell(queue.Outage{Place: o.place, Since: since, Over: true})
+	}
+}
