@@ -14,6 +14,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -258,8 +259,6 @@ func (q *Queue) worker(pool string, slots int, handle queue.Handler, failed chan
 		DisableWorkflowWorker:              true,
 		Identity:                           q.opts.Identity,
 		WorkerStopTimeout:                  longest, // applies come to their end
-		MaxHeartbeatThrottleInterval:       heartbeat,
-		DefaultHeartbeatThrottleInterval:   heartbeat,
 		OnFatalError: func(err error) {
 			select {
 			case failed <- err:
@@ -294,20 +293,10 @@ func (q *Queue) start(ctx context.Context, made func() worker.Worker) (stop func
 
 // serve gives a task to a handler.
 func (q *Queue) serve(ctx context.Context, task queue.Task, handle queue.Handler) error {
-	stop, over := make(chan struct{}), make(chan struct{})
-	defer close(over)
-	go q.live(ctx, over)
-	go func() { // ends with the task
-		select {
-		case <-over:
-		case <-ctx.Done():
-			// The context also ends when the cluster is away for a time, and when it believes that this
-			// attempt is dead: neither is a reason to end an apply (rule Q2, trap S1).
-			if _, asked := errors.AsType[*temporal.CanceledError](context.Cause(ctx)); asked {
-				close(stop)
-			}
-		}
-	}()
+	stop := make(chan struct{})
+	living, over := context.WithCancel(context.WithoutCancel(ctx))
+	defer over()
+	go q.live(living, activity.GetInfo(ctx).TaskToken, sync.OnceFunc(func() { close(stop) }))
 	err := handle(task, stop)
 	if busy, ok := errors.AsType[*queue.BusyError](err); ok {
 		return temporal.NewApplicationErrorWithOptions("", "busy", temporal.ApplicationErrorOptions{NextRetryDelay: busy.Again})
@@ -324,19 +313,27 @@ func (q *Queue) serve(ctx context.Context, task queue.Task, handle queue.Handler
 	})
 }
 
-// live gives signs of life until a task is over. In a goroutine of its own: while the cluster is
-// away, a sign of life can take longer than all that waits for it may (trap S2).
-func (q *Queue) live(ctx context.Context, over <-chan struct{}) {
+// live gives signs of life until ctx ends, and passes on the wish to stop that comes back.
+//
+// In a goroutine of its own: while the cluster is away, a sign of life takes longer than all that
+// waits for it may (trap S2). And not by those of the SDK, which ends the context of the activity
+// after some of them, as when somebody pauses it in the cluster, and gives none any more: that is
+// no reason to end an apply, nor to let it pass for dead (rule Q2, trap S1).
+func (q *Queue) live(ctx context.Context, token []byte, stop func()) {
 	ticker := time.NewTicker(heartbeat)
 	defer ticker.Stop()
 	for {
 		select {
-		case <-over:
-			return
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			activity.RecordHeartbeat(ctx)
+		}
+		err := q.client.RecordActivityHeartbeat(ctx, token)
+		switch {
+		case as[*temporal.CanceledError](err):
+			stop()
+		case as[*serviceerror.NotFound](err):
+			return // the attempt is out of date: another one has its place, or will have
 		}
 	}
 }
