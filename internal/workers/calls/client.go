@@ -81,12 +81,12 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 	if c.Again {
 		found, err := c.answer(ctx, call, at)
 		if !errors.Is(err, records.ErrMissing) {
-			return follow.finish(ctx, found, err)
+			return follow.finish(ctx, found, stoppedEarly(ctx, err))
 		}
 	}
 	task, err := c.ask(ctx, call, at)
 	if err != nil {
-		return Answer{}, err
+		return Answer{}, stoppedEarly(ctx, err)
 	}
 	return c.await(ctx, task, follow)
 }
@@ -167,15 +167,46 @@ func (c *Client) await(ctx context.Context, task queue.Task, follow *following) 
 	close(ended)
 	<-stopped
 	done(nil)
-	if err != nil {
+	if err != nil && !errors.Is(err, queue.ErrStopped) {
 		return Answer{}, err
 	}
 	waiting := context.WithoutCancel(ctx)
-	found, err := c.answer(waiting, follow.call, follow.at)
-	if errors.Is(err, records.ErrMissing) {
-		err = ErrNoAnswer
+	found, missing := c.answer(waiting, follow.call, follow.at)
+	switch {
+	case !errors.Is(missing, records.ErrMissing):
+		return follow.finish(waiting, found, missing)
+	case err == nil:
+		return Answer{}, ErrNoAnswer
 	}
-	return follow.finish(waiting, found, err)
+	return Answer{}, c.stopped(waiting, follow.at)
+}
+
+// stoppedEarly returns [queue.ErrStopped] for an error that comes from the end of ctx.
+func stoppedEarly(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return queue.ErrStopped
+	}
+	return err
+}
+
+// stopped returns the error of a call that the queue has stopped, and that has no answer. A queue
+// also stops one whose worker is lost.
+func (c *Client) stopped(ctx context.Context, at string) error {
+	attempts, err := c.Records.List(ctx, at+takenFolder)
+	if err != nil {
+		return err
+	}
+	if len(attempts) == 0 {
+		return queue.ErrStopped
+	}
+	last, err := readAttempt(ctx, c.Records, attempts[len(attempts)-1])
+	switch {
+	case err != nil:
+		return err
+	case last.Withdrawn:
+		return queue.ErrStopped
+	}
+	return &FailedError{last.Worker, "it has begun, and has not said how it has ended since it was asked to stop"}
 }
 
 // ask records the request of a call, unless it was asked for before, and returns its task.
