@@ -20,8 +20,8 @@
 //
 //	C1. An answer is final: the first one that is recorded counts, and the call is not carried out
 //	    any more. Whoever asks again gets it.
-//	C2. A worker records that it has taken a call before it does anything. A handler is told of
-//	    attempts before its own that have left no answer: what may have begun is for it to judge.
+//	C2. A worker records that it has taken a call before the handler begins. A handler is told of
+//	    attempts of other processes that have left no answer: what may have begun is for it to judge.
 //	C3. A worker takes only what is signed by who may start work, for its pool and its version, and
 //	    before it has expired; and only the request that was signed.
 //	C4. Everything but the names of workers is sealed in the records. An answer is believed only

@@ -44,8 +44,8 @@ type Work struct {
 	Changes   bool // as in [Call]
 	Body      []byte
 
-	// Before are the attempts before this one that have left no answer (rule C2). Of a call that may
-	// change something, their workers are lost (rule C5).
+	// Before are the attempts of other processes that have left no answer (rule C2). Of a call that
+	// may change something, their workers are lost (rule C5).
 	Before []Attempt
 
 	Stop <-chan struct{} // closed when the caller asks to stop
@@ -161,13 +161,6 @@ func (w *Worker) refuse(reason queue.Refusal) error {
 // carryOut makes an attempt at a call, and records its answer.
 func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) error {
 	at := folder(task.Run, task.Call)
-	attempt, before, err := w.begin(ctx, at, task.Changes)
-	switch {
-	case err != nil:
-		return w.again(err)
-	case attempt == 0:
-		return nil // it is answered (rule C1), or withdrawn (rule C6)
-	}
 	asked, err := w.request(ctx, task, at)
 	if err != nil {
 		return err
@@ -175,6 +168,13 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	handle, ok := w.Handlers[asked.Kind]
 	if !ok {
 		return w.refuse(queue.RefusedVersion)
+	}
+	attempt, before, err := w.begin(ctx, at, task.Changes)
+	switch {
+	case err != nil:
+		return w.again(err)
+	case attempt == 0:
+		return nil // it is answered (rule C1), or withdrawn (rule C6)
 	}
 	reports := &reporter{worker: w, at: at, attempt: attempt}
 	over := make(chan struct{})
@@ -239,9 +239,10 @@ func (w *Worker) again(err error) error {
 	return &queue.BusyError{Again: patience}
 }
 
-// begin records an attempt at a call, and returns its number and the attempts before it. The number
-// is 0 if there is nothing to do any more.
+// begin records an attempt at a call, and returns its number and the attempts of other processes
+// before it. The number is 0 if there is nothing to do any more.
 func (w *Worker) begin(ctx context.Context, at string, changes bool) (attempt int, before []Attempt, err error) {
+	last := w.Self
 	for attempt = 1; ; attempt++ {
 		self := w.Self
 		self.Began = time.Now().UTC()
@@ -249,8 +250,8 @@ func (w *Worker) begin(ctx context.Context, at string, changes bool) (attempt in
 		if err != nil {
 			return 0, nil, err
 		}
-		if attempt > 1 && changes {
-			if err := w.loseBefore(ctx, at, attempt-1, before[len(before)-1]); err != nil {
+		if changes && last.Process != w.Self.Process {
+			if err := w.loseBefore(ctx, at, attempt-1); err != nil {
 				return 0, nil, err
 			}
 		}
@@ -267,11 +268,15 @@ func (w *Worker) begin(ctx context.Context, at string, changes bool) (attempt in
 				return 0, nil, err
 			}
 		}
-		other, err := readAttempt(ctx, w.Records, at+takenRecord(attempt))
-		if err != nil || other.Withdrawn {
+		last, err = readAttempt(ctx, w.Records, at+takenRecord(attempt))
+		if err != nil || last.Withdrawn {
 			return 0, nil, err
 		}
-		before = append(before, other)
+		// One of this process that has begun is answered. This one was recorded with an error, or its
+		// handler was busy.
+		if last.Process != w.Self.Process {
+			before = append(before, last)
+		}
 	}
 }
 
@@ -303,7 +308,7 @@ func (w *Worker) live(ctx context.Context, at string, attempt int, over <-chan s
 // Machines have clocks of their own, and records no times: so who has doubts records them with the
 // number of signs that there were, and a worker is lost when these doubts are old and there were no
 // more signs.
-func (w *Worker) loseBefore(ctx context.Context, at string, attempt int, other Attempt) error {
+func (w *Worker) loseBefore(ctx context.Context, at string, attempt int) error {
 	signs, err := w.Records.List(ctx, fmt.Sprintf("%s%s%04d/", at, aliveFolder, attempt))
 	if err != nil {
 		return err
@@ -328,7 +333,7 @@ func (w *Worker) loseBefore(ctx context.Context, at string, attempt int, other A
 	if err := json.Unmarshal(content, &since); err != nil {
 		return err
 	}
-	if time.Since(since) < w.deathTime() && other.Process != w.Self.Process {
+	if time.Since(since) < w.deathTime() {
 		return &queue.BusyError{Again: patience}
 	}
 	_, err = w.closeReports(ctx, at, attempt)
