@@ -31,6 +31,7 @@ var raced = []string{
 	"internal/engine/native/applying",
 	"internal/engine/native/journal",
 	"internal/engine/native/planning",
+	"internal/engine/remote",
 	"internal/fleet/...",
 	"internal/format",
 	"internal/gitdiff",
@@ -49,6 +50,9 @@ var raced = []string{
 	"internal/states/...",
 	"internal/statestore/...",
 	"internal/telemetry",
+	"internal/workers/calls",
+	"internal/workers/components",
+	"internal/workers/queue/memory",
 }
 
 // unraced are those of them in which nothing starts a goroutine, or only as packages that stay do:
@@ -65,7 +69,6 @@ var unraced = []string{
 	"internal/providers/locks",
 	"internal/providers/release",
 	"internal/states/compile",
-	"internal/wire",
 	"stackruntime/engine",
 	"stackruntime/internal/reference",
 	"stackruntime/internal/stackeval/claims",
