@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -168,4 +169,14 @@ func (s *stopping) Put(ctx context.Context, name string, content []byte) error {
 		<-away
 	}
 	return s.Store.Put(ctx, name, content)
+}
+
+// A handler that panics fails its call, and nothing else.
+func TestPanic(t *testing.T) {
+	w := newTwice(t)
+	end := <-w.deliver("worker", func(context.Context, *calls.Work) ([]byte, error) { panic("a bug") })
+	failed, ok := errors.AsType[*calls.FailedError](end.err)
+	if !ok || !strings.Contains(failed.Text, "a bug") || failed.Worker != "worker" {
+		t.Errorf("got %v, want the failure of the worker", end.err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -62,6 +63,16 @@ type Work struct {
 // Errors: [*queue.BusyError], without an answer; [ErrLost] and others, which reach the caller as
 // [*FailedError].
 type Handler func(ctx context.Context, work *Work) ([]byte, error)
+
+// safely carries out a call whose handler may have a bug, which is to end no other one.
+func (h Handler) safely(ctx context.Context, work *Work) (body []byte, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("the worker has failed: %v. This is a bug in cairn; please report it\n%s", problem, debug.Stack())
+		}
+	}()
+	return h(ctx, work)
+}
 
 // running is a call that this process carries out.
 type running struct {
@@ -187,7 +198,7 @@ func (w *Worker) carryOut(ctx context.Context, task queue.Task, r *running) erro
 	around.Go(func() { w.waitForNow(ctx, at, r.stop, over, now) })
 	began := time.Now().UTC()
 	traced, span := telemetry.Received(ctx, asked.Trace, w.Self.Pool)
-	body, err := handle(traced, &Work{
+	body, err := handle.safely(traced, &Work{
 		Run: task.Run, Call: task.Call, Changes: task.Changes, Body: asked.Body, Before: before, Stop: r.stop, Now: now,
 		Say: reports.say, Keep: reports.keep,
 	})

@@ -95,13 +95,14 @@ func (q *Queues) outage(outage queue.Outage) {
 		return
 	}
 	q.mu.Lock()
-	defer q.mu.Unlock()
 	if outage.Over {
 		q.away--
 	} else {
 		q.away++
 	}
-	if tells := q.away == 1 && !outage.Over || q.away == 0; tells {
+	tells := q.away == 1 && !outage.Over || q.away == 0
+	q.mu.Unlock()
+	if tells {
 		q.opts.Away(outage)
 	}
 }
