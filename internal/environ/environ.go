@@ -34,16 +34,20 @@ func Without(environ []string, name string) []string {
 
 // ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and
 // input values to the processes that it starts, and values may be secrets, which the children of
-// these inherit. The keys of what is encrypted are, and a location of states may have a password.
-var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", "CAIRN_STATE", keyPrefix}
+// these inherit. Keys are, and a location of states may have a password.
+var ownPrefixes = append([]string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_", "CAIRN_STATE"}, keyPrefixes...)
 
-// keyPrefix begins the names of variables with the keys of what is encrypted.
-const keyPrefix = "CAIRN_ENCRYPTION"
+// keyPrefixes begin the names of variables with keys: of what is encrypted, of who starts work on
+// workers, and of pools of these.
+var keyPrefixes = []string{"CAIRN_ENCRYPTION", "CAIRN_RUN_KEY", "CAIRN_POOL_KEY"}
 
-// WithoutKeys returns an environment without the keys of what is encrypted, for a program that gets
-// input values by it.
+// WithoutKeys returns an environment without keys, for a program that gets input values by it.
 func WithoutKeys(environ []string) []string {
-	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, keyPrefix) })
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return hasPrefix(entry, keyPrefixes) })
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // IsOwn reports whether a variable must not reach providers, provisioners and engines.
@@ -51,7 +55,7 @@ func IsOwn(name string) bool {
 	if runtime.GOOS == "windows" { // which does not distinguish case in them
 		name = strings.ToUpper(name)
 	}
-	return slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return hasPrefix(name, ownPrefixes)
 }
 
 // WithoutOwn returns an environment without the variables that are for cairn alone.

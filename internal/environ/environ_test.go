@@ -36,6 +36,7 @@ func TestWithoutOwn(t *testing.T) {
 	given := []string{
 		"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace",
 		"CAIRN_VARSET_NAME=n", "=C:=C:\\", "CAIRN_ENCRYPTION=key", "CAIRN_ENCRYPTION_PASSPHRASE=secret", "CAIRN_STATE=postgres://:secret@h",
+		"CAIRN_RUN_KEY=key", "CAIRN_POOL_KEY=key",
 	}
 	want := []string{"A=1", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
 	if got := environ.WithoutOwn(given); !slices.Equal(got, want) {
