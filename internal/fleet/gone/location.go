@@ -20,10 +20,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/initdir"
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
@@ -70,47 +70,28 @@ func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
 }
 
+// rootState follows from the text alone, since the directory was never initialized here. A path that
+// is not written out stops everything: the wrong state could be destroyed.
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
-	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu")) //nolint:errcheck // the pattern is a good one
-	//nolint:errcheck // reported where it is destroyed
-	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir)
-	// The directory was never initialized here, so that the place follows from the text alone, as
-	// terraform would take it: of several backend blocks the last, of relative paths those from the
-	// directory, of workspaces other than the default one a directory each. A path that is not
-	// written out stops everything, since the wrong state could be destroyed.
-	var block *hcl.Block
-	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
-		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one
+	written, err := rootmodule.ReadWritten(u.Dir, home(u))
+	if unclear, ok := errors.AsType[*rootmodule.NotWrittenError](err); ok {
+		return location{}, hcl.Diagnostics{failure.New("Unknown place of the state",
+			"Where the state of %q is cannot be known: %s. Nothing was destroyed.", u.Name, unclear)}
+	}
+	if err != nil {
+		return location{}, failure.Diagnostics(err)
 	}
 	workspace := cmp.Or(u.Workspace, rollout.DefaultWorkspace)
-	if block != nil && (block.Type != "backend" || block.Labels[0] != "local") {
+	if written.Local == nil {
+		block := written.Block
 		settings := describe(block.Body)
 		if settings == "" {
 			return location{}, nil // they are given elsewhere
 		}
 		return location{name: fmt.Sprintf("%s %v %s %s", block.Type, block.Labels, settings, workspace)}, nil
 	}
-	var path, dir string
-	if block != nil {
-		attributes, diags := block.Body.JustAttributes()
-		if diags.HasErrors() {
-			return location{}, diags
-		}
-		for name, to := range map[string]*string{"path": &path, "workspace_dir": &dir} {
-			if attribute := attributes[name]; attribute != nil {
-				value, _ := attribute.Expr.Value(nil) //nolint:errcheck // it is not known then
-				if value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
-					return location{}, hcl.Diagnostics{failure.New("Unknown place of the state",
-						"Where the state of %q is cannot be known: the argument %q of its backend is not a text that is written out. "+
-							"Nothing was destroyed.", u.Name, name)}
-				}
-				*to = value.AsString()
-			}
-		}
-	}
-	local := initdir.Dir{Path: home(u)}.Local(path, dir)
-	file := planfile.StatePlace(local.Of(workspace))
-	return location{name: "root " + file, file: file, backend: &local}, nil
+	file := planfile.StatePlace(written.Local.Of(workspace))
+	return location{name: "root " + file, file: file, backend: written.Local}, nil
 }
 
 // describe returns the arguments of a block in a form that is the same for equal ones; "" for none.

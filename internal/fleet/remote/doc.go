@@ -24,4 +24,6 @@
 //	M3. A worker has the credentials of its pool and none of the run. The run gives values of
 //	    variables, the units' own environment, and files.
 //	M4. A worker works on the deployments that it was started for, whatever a run asks.
+//	M5. The files of a run are a copy that every worker has for itself, and that may be removed. A
+//	    unit whose state would be a file in it is refused before anything is done.
 package remote

@@ -40,7 +40,7 @@ type Server struct {
 
 	Stack   operation.Options // of all stacks
 	Version string
-	Environ []string // of this program
+	Environ []string // of tasks
 
 	// Roots returns the engine of root modules, without [rootmodule.Engine.Processes] and directories.
 	Roots func(ctx context.Context) (*rootmodule.Engine, error)
@@ -143,6 +143,9 @@ func (w *unitWork) do() (*response, error) {
 	if err := w.begunBefore(); err != nil {
 		return &response{Failure: encodeError(err), Position: w.asked.Position}, nil
 	}
+	if err := w.checkState(); err != nil {
+		return &response{Failure: encodeError(err), Position: w.asked.Position}, nil
+	}
 	opened, err := w.open()
 	if err != nil {
 		return nil, err
@@ -169,9 +172,13 @@ func (w *unitWork) begunBefore() error {
 	if w.asked.Op == opTask {
 		what, remedy = "The task "+w.asked.Unit.Name, "See what it has done, and then begin a new run."
 	}
-	diags := hcl.Diagnostics{failure.New("Outcome not known",
+	return w.refuse(hcl.Diagnostics{failure.New("Outcome not known",
 		"%s was begun by the worker %s at %s, which has not said how it has ended. It was not begun again. %s",
-		what, last.Worker, last.Began.Format(time.RFC3339), remedy)}
+		what, last.Worker, last.Began.Format(time.RFC3339), remedy)})
+}
+
+// refuse shows why nothing is done, and returns that.
+func (w *unitWork) refuse(diags hcl.Diagnostics) error {
 	view := w.Screens.Root(w.screen, string(w.asked.Op))
 	if err := errors.Join(view.Report(diags, false), view.Close()); err != nil {
 		return err
@@ -198,6 +205,13 @@ func (w *unitWork) unit() rollout.Unit {
 // planFile is where the plan of the unit is.
 func (w *unitWork) planFile() string { return filepath.Join(w.files, "unit.plan") }
 
+// stackOptions are the options of operations on a stack of the run.
+func (w *unitWork) stackOptions() operation.Options {
+	options := w.Stack
+	options.Env.Workspace = w.path(w.asked.Sources.Below)
+	return options
+}
+
 // open returns the driver of the unit in this process.
 func (w *unitWork) open() (driver.Driver, error) {
 	if err := writePlan(w.planFile(), w.asked.File); err != nil {
@@ -205,13 +219,12 @@ func (w *unitWork) open() (driver.Driver, error) {
 	}
 	drivers := &rollout.Drivers{
 		Plans: w.files, PlanFile: func(int) string { return w.planFile() },
-		Stack: w.Stack, Version: w.Version, AcceptRecovery: w.asked.AcceptRecovery, Together: w.asked.Together,
+		Stack: w.stackOptions(), Version: w.Version, AcceptRecovery: w.asked.AcceptRecovery, Together: w.asked.Together,
 		Show: func(_, phase string, options *operation.Options) driver.View {
 			return w.Screens.Stack(w.screen, phase, options)
 		},
 		ShowRoot: func(_ *rollout.Unit, phase string) driver.RootView { return w.Screens.Root(w.screen, phase) },
 	}
-	drivers.Stack.Env.Workspace = w.path(w.asked.Sources.Below)
 	drivers.Stack.StopNow = w.call.Stop
 	if len(w.call.Before) > 0 {
 		drivers.Stack.LockTimeout = lockPatience // of the worker before, until its lease has ended
@@ -222,6 +235,9 @@ func (w *unitWork) open() (driver.Driver, error) {
 			return nil, err
 		}
 		engine.Processes, engine.WorkDir = w.processes, filepath.Join(w.files, "engine")
+		if !w.asked.View.Out.Color {
+			engine.Options = []string{"-no-color"}
+		}
 		drivers.Roots = engine
 	}
 	work := &rollout.Work{Units: []rollout.Unit{w.unit()}}
