@@ -218,7 +218,7 @@ type shownRun struct {
 type shownUnit struct {
 	Unit     string          `json:"unit"`
 	Pool     string          `json:"pool"`
-	State    string          `json:"state"`             // "waiting", "working", "answered", or "approval"
+	State    string          `json:"state"`             // "waiting", "working", "answered", "approval" or "ended"
 	Work     string          `json:"work,omitempty"`    // of the last call, such as "apply"
 	Attempts []calls.Attempt `json:"workers,omitempty"` // that have taken it
 	Text     string          `json:"text"`              // for people
@@ -256,7 +256,7 @@ func newShownUnit(u runs.Unit, made []calls.Status, st runState) shownUnit {
 	if st.Outcome != nil {
 		for _, end := range st.Outcome.Ends {
 			if end.Name == u.Name {
-				unit.Text = end.State
+				unit.State, unit.Text = "ended", end.State
 			}
 		}
 	}
@@ -267,11 +267,10 @@ func newShownUnit(u runs.Unit, made []calls.Status, st runState) shownUnit {
 	open := slices.IndexFunc(made, func(status calls.Status) bool { return !status.Answered })
 	if open < 0 {
 		if len(made) > 0 {
-			unit.State = "answered"
-			last := made[len(made)-1]
+			last := slices.MaxFunc(made, func(a, b calls.Status) int { return begun(a).Compare(begun(b)) })
 			unit.Work, unit.Attempts = workOf(last), last.Attempts
 			if st.Outcome == nil {
-				unit.Text = unit.Work + " done"
+				unit.State, unit.Text = "answered", unit.Work+" done"
 			}
 		}
 		return unit
@@ -289,6 +288,14 @@ func newShownUnit(u runs.Unit, made []calls.Status, st runState) shownUnit {
 		unit.Text += fmt.Sprintf(", after %d attempts of others that have not answered", n-1)
 	}
 	return unit
+}
+
+// begun returns when the last attempt at a call has begun.
+func begun(status calls.Status) time.Time {
+	if len(status.Attempts) == 0 {
+		return time.Time{}
+	}
+	return status.Attempts[len(status.Attempts)-1].Began
 }
 
 // workOf returns the kind of work of a call.

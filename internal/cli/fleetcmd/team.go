@@ -74,9 +74,13 @@ func (g *gates) openTeam(declared *config.Config) error {
 	return nil
 }
 
-// newRunID returns an ID that sorts by time.
+// newRunID returns an ID that sorts by the time in thousandths of a second, as runs are listed.
 func newRunID() string {
-	return time.Now().UTC().Format("20060102-150405-") + strings.ToLower(rand.Text()[:6])
+	const digits = "234567abcdefghijklmnopqrstuvwxyz" // of base 32, in their order
+	now := time.Now().UTC()
+	fraction := now.Nanosecond() / 1e6
+	return now.Format("20060102-150405-") + digits[fraction>>5:fraction>>5+1] + digits[fraction&31:fraction&31+1] +
+		strings.ToLower(rand.Text()[:4])
 }
 
 // connect connects with the workers and the records of runs.
