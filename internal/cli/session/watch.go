@@ -109,6 +109,16 @@ type InterruptActions struct {
 	// of these other pipes, that is not an interrupt; that nobody reads the output any more, the run
 	// has to find out itself.
 	WritesPipes bool
+
+	// Quiet says that the first two actions tell what happens, in place of the usual notes.
+	Quiet bool
+}
+
+// note shows a usual note.
+func (a *InterruptActions) note(s *Session, text string) {
+	if !a.Quiet {
+		s.Note("%s", text)
+	}
 }
 
 const NoteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for running operations.\n"
@@ -154,11 +164,11 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				s.exit(cmdline.ExitError)
 			case before.first != nil:
 				ended = true
-				s.Note("\nEnding running operations.\n")
+				actions.note(s, "\nEnding running operations.\n")
 				actions.Second()
 			default:
 				before = interrupts{got, time.Now()}
-				s.Note("\nInterrupted. Nothing more is started; waiting for running operations. Interrupt once more to end them at once.\n")
+				actions.note(s, "\nInterrupted. Nothing more is started; waiting for running operations. Interrupt once more to end them at once.\n")
 				actions.First(got)
 				if actions.Begun != nil && !actions.Begun() {
 					tooLong = time.After(s.patience())

@@ -17,8 +17,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
 )
 
-// runKeyFile is the file with the key of those who start work.
-const runKeyFile = "run.key"
+// keyEnding ends the names of files with keys, and runKeyFile has that of those who start work.
+const (
+	keyEnding  = ".key"
+	runKeyFile = "run" + keyEnding
+)
 
 func keysCommand() *session.Command {
 	var out string
@@ -39,8 +42,13 @@ block "workers" of cairn.workspace.hcl, are printed.`,
 			if len(pools) == 0 {
 				pools = []string{config.DefaultPool}
 			}
+			for _, pool := range pools {
+				if file := pool + keyEnding; filepath.Base(file) != file || !filepath.IsLocal(file) || file == runKeyFile {
+					return 0, failure.Error("Invalid name", "%q cannot be the name of a pool, as its key would be in the file %s.", pool, file)
+				}
+			}
 			if err := os.MkdirAll(out, 0o700); err != nil {
-				return 0, err
+				return 0, failure.Error("Keys not written", "The directory %s cannot be made: %s.", out, failure.Reason(err))
 			}
 			run, err := keyIn(filepath.Join(out, runKeyFile), envelope.NewRunKey, envelope.ParseRunKey, envelope.RunKey.Text)
 			if err != nil {
@@ -48,7 +56,7 @@ block "workers" of cairn.workspace.hcl, are printed.`,
 			}
 			s.Print("trusted = %q\n", run.Public().String())
 			for _, pool := range pools {
-				key, err := keyIn(filepath.Join(out, pool+".key"), envelope.NewPoolKey, envelope.ParsePoolKey, envelope.PoolKey.Text)
+				key, err := keyIn(filepath.Join(out, pool+keyEnding), envelope.NewPoolKey, envelope.ParsePoolKey, envelope.PoolKey.Text)
 				if err != nil {
 					return 0, err
 				}
@@ -63,11 +71,14 @@ block "workers" of cairn.workspace.hcl, are printed.`,
 func keyIn[K any](name string, generate func() (K, error), parse func([]byte) (K, error), text func(K) string) (K, error) {
 	content, err := os.ReadFile(name)
 	if err == nil {
-		return parse(content)
+		var kept K
+		if kept, err = parse(content); err == nil {
+			return kept, nil
+		}
 	}
 	var none K
 	if !errors.Is(err, fs.ErrNotExist) {
-		return none, err
+		return none, failure.Error("Key not usable", "The file %s is kept, and cannot be used: %s.", name, failure.Reason(err))
 	}
 	key, err := generate()
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	engineremote "github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/remote"
 	"github.com/cairnstacks/cairn/internal/glob"
@@ -111,8 +112,7 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	}
 	self := calls.Attempt{Worker: cmp.Or(o.name, host), Host: host, PID: os.Getpid(), Pool: o.pool, Process: rand.Text()}
 	w := &worker{session: s, options: o, config: c}
-	identity := fmt.Sprintf("%s (pool %s)", self.Worker, o.pool)
-	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: identity, Away: s.QueueAway}); err != nil {
+	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: self.Worker, Away: s.QueueAway}); err != nil {
 		return nil, err
 	}
 	server, err := w.server()
@@ -181,9 +181,10 @@ func (w *worker) server() (*remote.Server, error) {
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
 	server := &remote.Server{
-		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(), Environ: os.Environ(),
-		Stack: operation.Options{Env: env.Options{}, Engine: w.engineRequest(), Shared: shared, ReadOnlyLocks: true},
-		Roots: func(ctx context.Context) (*rootmodule.Engine, error) { return w.session.RootEngine(ctx, shared) },
+		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(),
+		Environ: environ.Without(os.Environ(), config.PoolKeyVariable),
+		Stack:   operation.Options{Env: env.Options{}, Engine: w.engineRequest(), Shared: shared, ReadOnlyLocks: true},
+		Roots:   func(ctx context.Context) (*rootmodule.Engine, error) { return w.session.RootEngine(ctx, shared) },
 	}
 	for _, text := range w.options.deployments {
 		pattern, err := glob.Compile(text)
@@ -208,6 +209,17 @@ func keepProviders(dir string) error {
 	return os.Setenv(cliconfig.CacheVariable, dir)
 }
 
+// inWork says what an interrupted worker waits for.
+func inWork(units int) string {
+	switch units {
+	case 0:
+		return "nothing is in work."
+	case 1:
+		return "waiting for 1 unit in work. Interrupt once more to ask it to stop."
+	}
+	return fmt.Sprintf("waiting for %d units in work. Interrupt once more to ask them to stop.", units)
+}
+
 // serve works until the worker is interrupted.
 func (w *worker) serve(ctx context.Context) error {
 	ctx, drain := context.WithCancel(ctx)
@@ -217,17 +229,18 @@ func (w *worker) serve(ctx context.Context) error {
 	unwatch := w.session.WatchInterrupts(session.InterruptActions{
 		First: func(os.Signal) {
 			drain()
-			w.session.Note("\nNothing more is taken; waiting for %d units in work. Interrupt again to ask them to stop.\n", w.calls.Running())
+			w.session.Note("\nInterrupted. Nothing more is taken; %s\n", inWork(w.calls.Running()))
 		},
 		Second: func() {
 			if !stopped {
-				w.session.Note("\nAll units in work are asked to stop. Interrupt once more to end at once.\n")
+				w.session.Note("\nThe units in work are asked to stop. Interrupt once more to end at once.\n")
 			}
 			stopped = true
 			w.calls.StopAll()
 		},
 		Third:       true,
 		WritesPipes: true, // operations write to providers
+		Quiet:       true,
 	})
 	defer unwatch()
 	w.session.Note("Working for the pool %s at %s, on %d units at the same time.\n", w.options.pool, w.config.Address, w.options.slots)

@@ -248,7 +248,8 @@ func RunKey(env []string) (envelope.RunKey, error) {
 	if err != nil {
 		return envelope.RunKey{}, err
 	}
-	return envelope.ParseRunKey(text)
+	key, err := envelope.ParseRunKey(text)
+	return key, unusable(err, RunKeyVariable)
 }
 
 // PoolKey returns the key of a worker's pool, from the environment.
@@ -257,7 +258,17 @@ func PoolKey(env []string) (envelope.PoolKey, error) {
 	if err != nil {
 		return envelope.PoolKey{}, err
 	}
-	return envelope.ParsePoolKey(text)
+	key, err := envelope.ParsePoolKey(text)
+	return key, unusable(err, PoolKeyVariable)
+}
+
+// unusable explains that a variable has no usable key; nil for nil.
+func unusable(err error, variable string) error {
+	if err == nil {
+		return nil
+	}
+	return failure.Error("Key not usable", "%s. The variable %s has the text of a key, or the name of a file with it.",
+		failure.Capitalize(failure.Reason(err)), variable)
 }
 
 // keyText returns the text of a key, which a variable has or names the file of.
