@@ -35,11 +35,11 @@ func testContext() context.Context { return context.Background() }
 // Besides those of package testscript, scripts know the conditions [engine], where there is
 // terraform or tofu; [tofu], where commands use tofu unless another one is named; [terraform], for
 // behaviour of terraform alone; [native], where commands evaluate modules themselves unless another
-// engine is named; [git]; [unprivileged], where the modes of files can be obeyed; and
-// [realproviders], where make differential runs them. The variable EXAMPLES names the directory of
-// the examples. BINARY is the name of the terraform or tofu that is on PATH, for scripts that are
-// about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that
-// is set. They know these commands:
+// engine is named; [git]; [temporal], where there is a cairn-server; [unprivileged], where the modes
+// of files can be obeyed; and [realproviders], where make differential runs them. The variable
+// EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu that is
+// on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of
+// CAIRN_TEST_ENGINE, where that is set. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else;
 //     FAKE_PACKAGE names the directory of its package, which is for PLATFORM
@@ -51,6 +51,7 @@ func testContext() context.Context { return context.Background() }
 //   - backends: serves states of root modules; see backendsCommand
 //   - otlp: receives traces and metrics; see otlpCommand
 //   - postgres: runs a PostgreSQL server; see postgresCommand
+//   - temporal: runs cairn-server; see temporalCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - forge: serves pull and merge requests, and plays their jobs; see forgeCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; commands that the script
@@ -89,6 +90,7 @@ func TestScripts(t *testing.T) {
 			"sources":  sourcesCommand(t),
 			"backends": backendsCommand(t),
 			"postgres": postgresCommand(t),
+			"temporal": temporalCommand(t),
 			"otlp":     otlpCommand(t),
 			"objects":  objectsCommand(t),
 			"ci":       ciCommand(t),
@@ -164,6 +166,8 @@ func scriptCondition(cond string) (bool, error) {
 		return isOnPath("git"), nil
 	case "terraform":
 		return terraform, nil
+	case "temporal":
+		return hasTemporal()
 	case "native":
 		return slices.Contains([]string{"", testenv.NativeEngine, testenv.AutoEngine}, os.Getenv(testenv.EngineVariable)), nil
 	case "tofu": // it comes first where both are there

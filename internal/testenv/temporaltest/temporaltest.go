@@ -11,6 +11,7 @@ package temporaltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -70,19 +71,27 @@ func Start(t testing.TB, database string, args ...string) *Server {
 	return s
 }
 
-func find(t testing.TB) string {
-	t.Helper()
+// Program returns the path of cairn-server, which is built if it has changed.
+func Program(ctx context.Context) (string, error) {
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
-	program, err := cache.Server(context.WithoutCancel(t.Context()))
+	program, err := cache.Server(ctx)
 	if err != nil {
-		reason := "needs cairn-server: " + err.Error()
+		return "", fmt.Errorf("needs cairn-server: %w", err)
+	}
+	return program, nil
+}
+
+func find(t testing.TB) string {
+	t.Helper()
+	program, err := Program(context.WithoutCancel(t.Context()))
+	if err != nil {
 		if os.Getenv(testenv.WithoutTemporalVariable) != "" {
-			t.Skip(reason + "; see " + testenv.WithoutTemporalVariable)
+			t.Skip(err.Error() + "; see " + testenv.WithoutTemporalVariable)
 		}
-		testenv.Missing(t, reason)
+		testenv.Missing(t, err.Error())
 	}
 	return program
 }
