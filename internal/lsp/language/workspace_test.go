@@ -48,8 +48,8 @@ func TestWorkspaceCompletion(t *testing.T) {
 		text, want string
 		only       bool
 	}{
-		"top level":         {"|", `stack "NAME",group "NAME",task "NAME",locals,upstream "SOURCE",workspace`, true},
-		"second workspace":  {"workspace {}\n|", `stack "NAME",group "NAME",task "NAME",locals,upstream "SOURCE"`, true},
+		"top level":         {"|", `stack "NAME",group "NAME",task "NAME",locals,upstream "SOURCE",workers "KIND",workspace`, true},
+		"second workspace":  {"workspace {}\n|", `stack "NAME",group "NAME",task "NAME",locals,upstream "SOURCE",workers "KIND"`, true},
 		"stack":             {"stack \"x\" {\n  |\n}", "path,kind,deployment", false},
 		"task":              {"task \"x\" {\n  |\n}", "command,on_change,stage", false},
 		"group":             {"group \"x\" {\n  |\n}", "members,strategy", false},

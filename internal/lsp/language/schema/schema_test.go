@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -110,6 +112,9 @@ func TestWorkspace(t *testing.T) {
 		}
 	}
 	for _, block := range schema.Workspace {
+		if block.Type == config.BlockType { // see TestWorkers
+			continue
+		}
 		for name := range all {
 			src := fmt.Sprintf("%s \"x\" {\n  %s = []\n}\n", block.Type, name)
 			if block.Type == "workspace" {
@@ -133,6 +138,40 @@ func TestWorkspace(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The decoder of the block about workers has the arguments and blocks of the tables, and requires
+// those that they require.
+func TestWorkers(t *testing.T) {
+	block := schema.Find(schema.Workspace, config.BlockType)
+	if block == nil {
+		t.Fatal("the tables have no such block")
+	}
+	for _, b := range append(slices.Clone(block.Blocks), *block) {
+		for _, argument := range append(slices.Clone(b.Arguments), schema.Argument{Name: "other"}) {
+			text := fmt.Sprintf("%s = null\n", argument.Name)
+			if b.Type != block.Type {
+				text = fmt.Sprintf("%s %s {\n%s}\n", b.Type, strings.Repeat(`"x"`, len(b.Labels)), text)
+			}
+			known := !hasSummary(text, "Unsupported argument", argument.Name) && !hasSummary(text, "Unsupported block type", b.Type)
+			if known != (argument.Name != "other") {
+				t.Errorf("%s.%s is known to the decoder: %t", b.Type, argument.Name, known)
+			}
+			without := strings.Replace(text, argument.Name+" = null\n", "", 1)
+			if required := hasSummary(without, "Missing required argument", argument.Name); required != argument.Required {
+				t.Errorf("%s.%s is required by the decoder: %t", b.Type, argument.Name, required)
+			}
+		}
+	}
+}
+
+// hasSummary reports whether a mistake in a block about workers has a summary, and a name in its
+// detail.
+func hasSummary(body, summary, name string) bool {
+	_, diags := cairnfile.Parse(cairnfile.FileName, fmt.Appendf(nil, "workers \"temporal\" {\n%s}\n", body))
+	return slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {
+		return diag.Summary == summary && strings.Contains(diag.Detail, strconv.Quote(name))
+	})
 }
 
 func hasUnknown(src string) bool {

@@ -165,6 +165,42 @@ var Workspace = []Block{
 		},
 	},
 	{
+		Type: "workers", Labels: []string{"kind"}, Once: true,
+		Doc: "The workers that do the work of runs on other machines: their queue, the records of runs, and the pools. The kind is \"temporal\".",
+		Arguments: []Argument{
+			{Name: "address", Required: true, Type: "string", Doc: "HOST:PORT of Temporal."},
+			{Name: "namespace", Type: "string", Doc: "The namespace of the queues. Without it, \"cairn\"."},
+			{
+				Name:     "records",
+				Required: true,
+				Type:     "string",
+				Doc:      "The location of what runs keep, on object storage, in PostgreSQL or in a directory that all machines share.",
+			},
+			{Name: "trusted", Required: true, Type: "string", Doc: "The public key of those who may start work, which workers trust."},
+		},
+		Blocks: []Block{
+			{
+				Type: "tls", Once: true, Doc: "Files of the connection to Temporal. Without the block, it is not encrypted.",
+				Arguments: []Argument{
+					{Name: "cert", Type: "path", Doc: "The certificate of this machine."},
+					{Name: "key", Type: "path", Doc: "The key of the certificate."},
+					{Name: "ca", Type: "path", Doc: "The certificates that sign that of the server. Without it, those of the system."},
+					{Name: "server_name", Type: "string", Doc: "The name in the certificate of the server, if it is not that of the address."},
+				},
+			},
+			{
+				Type: "pool", Labels: []string{"name"},
+				Doc: "Workers with one key. The first pool that fits does the work, and otherwise the one with the name \"default\".",
+				Arguments: []Argument{
+					{Name: "recipient", Required: true, Type: "string", Doc: "The public key of the pool."},
+					{Name: "deployments", Type: "list of patterns", Doc: "The deployments whose work it does."},
+					{Name: "tags", Type: "list of strings", Doc: "It does the work on stacks and tasks with one of these tags."},
+					{Name: "namespace", Type: "string", Doc: "The namespace of its queue, in place of that of the block."},
+				},
+			},
+		},
+	},
+	{
 		Type: "workspace", Once: true,
 		Doc: "Settings for all blocks of the file.",
 		Arguments: []Argument{
