@@ -34,12 +34,12 @@ func testContext() context.Context { return context.Background() }
 //
 // Besides those of package testscript, scripts know the conditions [engine], where there is
 // terraform or tofu; [tofu], where commands use tofu unless another one is named; [terraform], for
-// behaviour of terraform alone; [native], where commands evaluate modules themselves unless another
-// engine is named; [git]; [temporal], where there is a cairn-server; [unprivileged], where the modes
-// of files can be obeyed; and [realproviders], where make differential runs them. The variable
-// EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu that is
-// on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of
-// CAIRN_TEST_ENGINE, where that is set. They know these commands:
+// behaviour of terraform alone; [native], where commands evaluate modules themselves unless
+// another engine is named; [git]; [temporal], where there is a cairn-server; [unprivileged], where
+// the modes of files can be obeyed; and [realproviders], where make differential runs them. The
+// variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or
+// tofu that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use
+// the engine of CAIRN_TEST_ENGINE, where that is set. They know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else;
 //     FAKE_PACKAGE names the directory of its package, which is for PLATFORM

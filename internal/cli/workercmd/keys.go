@@ -48,7 +48,7 @@ block "workers" of cairn.workspace.hcl, are printed.`,
 				}
 			}
 			if err := os.MkdirAll(out, 0o700); err != nil {
-				return 0, failure.Error("Keys not written", "The directory %s cannot be made: %s.", out, failure.Reason(err))
+				return 0, failure.Error("Key not written", "The directory %s cannot be made: %s.", out, failure.Reason(err))
 			}
 			run, err := keyIn(filepath.Join(out, runKeyFile), envelope.NewRunKey, envelope.ParseRunKey, envelope.RunKey.Text)
 			if err != nil {

@@ -70,8 +70,8 @@ func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
 }
 
-// rootState follows from the text alone, since the directory was never initialized here. A path that
-// is not written out stops everything: the wrong state could be destroyed.
+// rootState follows from the text alone, since the directory was never initialized here. A path
+// that is not written out stops everything: the wrong state could be destroyed.
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	written, err := rootmodule.ReadWritten(u.Dir, home(u))
 	if unclear, ok := errors.AsType[*rootmodule.NotWrittenError](err); ok {
