@@ -15,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	engineremote "github.com/cairnstacks/cairn/internal/engine/remote"
-	"github.com/cairnstacks/cairn/internal/engine/rootmodule"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -178,13 +177,16 @@ func (w *worker) server() (*remote.Server, error) {
 	if err := keepProviders(filepath.Join(cache, "providers")); err != nil {
 		return nil, err
 	}
-	shared := &operation.Shared{}
-	shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
 	server := &remote.Server{
 		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(),
 		Environ: environ.Without(os.Environ(), config.PoolKeyVariable),
-		Stack:   operation.Options{Env: env.Options{}, Engine: w.engineRequest(), Shared: shared, ReadOnlyLocks: true},
-		Roots:   func(ctx context.Context) (*rootmodule.Engine, error) { return w.session.RootEngine(ctx, shared) },
+		Stack:   operation.Options{Engine: w.engineRequest(), ReadOnlyLocks: true},
+		Shared: func() *operation.Shared {
+			shared := &operation.Shared{}
+			shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
+			return shared
+		},
+		Roots: w.session.RootEngine,
 	}
 	for _, text := range w.options.deployments {
 		pattern, err := glob.Compile(text)

@@ -38,12 +38,15 @@ type Server struct {
 	// names of units (rule M4). None stands for all.
 	Deployments, Units []glob.Pattern
 
-	Stack   operation.Options // of all stacks
+	Stack   operation.Options        // of all stacks, without [operation.Options.Shared]
+	Shared  func() *operation.Shared // makes the common cache of the units of a run
 	Version string
 	Environ []string // of tasks
 
 	// Roots returns the engine of root modules, without [rootmodule.Engine.Processes] and directories.
-	Roots func(ctx context.Context) (*rootmodule.Engine, error)
+	Roots func(ctx context.Context, shared *operation.Shared) (*rootmodule.Engine, error)
+
+	caches caches
 }
 
 // Screens show work as a person sees it who is somewhere else.
@@ -226,11 +229,12 @@ func (w *unitWork) open() (driver.Driver, error) {
 		ShowRoot: func(_ *rollout.Unit, phase string) driver.RootView { return w.Screens.Root(w.screen, phase) },
 	}
 	drivers.Stack.StopNow = w.call.Stop
+	drivers.Stack.Shared = w.caches.of(w.asked.Sources.Digest, w.Shared)
 	if len(w.call.Before) > 0 {
 		drivers.Stack.LockTimeout = lockPatience // of the worker before, until its lease has ended
 	}
 	if w.asked.Unit.Kind == rollout.Root {
-		engine, err := w.Roots(w.ctx)
+		engine, err := w.Roots(w.ctx, drivers.Stack.Shared)
 		if err != nil {
 			return nil, err
 		}
