@@ -41,7 +41,8 @@ const (
 const devHelp = `Usage: cairn-server dev [OPTIONS]
 
 Runs all services of Temporal in this process until Ctrl-C, or a second one to
-end at once. Prints a line when it serves, and the block for cairn.hcl.
+end at once. Prints a line when it serves, and the block for
+cairn.workspace.hcl.
 
 Options:
 
@@ -123,7 +124,7 @@ func serve(ctx context.Context, options node.Options, steady *atomic.Bool, stdou
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "Serving on %s (database: %s; namespaces: %s). Ctrl-C ends it.\nFor cairn.hcl: %s\n",
+	_, err = fmt.Fprintf(stdout, "Serving on %s (database: %s; namespaces: %s). Ctrl-C ends it.\nFor cairn.workspace.hcl: %s\n",
 		options.Address, options.Database.Name, strings.Join(options.Namespaces, ", "), block(options))
 	if err == nil {
 		steady.Store(true)
