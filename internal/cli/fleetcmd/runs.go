@@ -6,6 +6,7 @@ package fleetcmd
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -386,6 +387,13 @@ func attach(ctx context.Context, s *session.Session, t *team, o gateOptions) (in
 		}
 		defer os.RemoveAll(set) //nolint:errcheck // the system removes what is left
 		o.set = set
+	}
+	content, err := t.getSealed(ctx, runs.VariablesName)
+	if err == nil {
+		err = json.Unmarshal(content, &t.variables)
+	}
+	if err != nil {
+		return 0, err
 	}
 	t.attached = true
 	g, err := openGates(ctx, s, rollout.Mode(t.record.Mode), o)

@@ -54,6 +54,7 @@ type team struct {
 	record     *runs.Run // as it is kept
 	purpose    string    // other than the mode of the run; "" for none
 	attached   bool      // the run was begun by another process
+	variables  []string  // of the environment in which the run was begun, that give values to variables
 	client     *remote.Client
 	numbers    map[int]int // by which calls are named, of units
 	rounds     map[int]int // questions that were asked about a unit
@@ -129,7 +130,7 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 			Version: buildinfo.Read().Protocol(), Again: t.attached, Waiting: t.waiting,
 		},
 		Sources: remote.Sources{Record: calls.Folder(t.run) + runs.SourcesName, Digest: t.record.Sources.Digest, Below: t.record.Sources.Below},
-		Top:     filesources.Top(top), Pool: t.poolOf, Variables: variables.InEnviron(os.Environ()), Processes: d.Roots.Processes,
+		Top:     filesources.Top(top), Pool: t.poolOf, Variables: t.variables, Processes: d.Roots.Processes,
 		View: remote.View{
 			Columns: s.Part("", session.Streams{}, &operation.Options{}).ViewOptions(nil).Width, Concise: t.gates.options.concise,
 			Out: remote.Stream{Color: out.Color, Width: out.Width}, Err: remote.Stream{Color: errs.Color, Width: errs.Width},
@@ -185,6 +186,14 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 			unit.OnlyByOutputs = append(unit.OnlyByOutputs, t.gates.work.Units[other].Name)
 		}
 		t.record.Units = append(t.record.Units, unit)
+	}
+	t.variables = variables.InEnviron(os.Environ())
+	content, err := json.Marshal(t.variables)
+	if err != nil {
+		return err
+	}
+	if err := t.putSealed(ctx, runs.VariablesName, content, t.store.Key.Public()); err != nil {
+		return err
 	}
 	if err := t.store.Begin(ctx, t.record); err != nil {
 		return err

@@ -8,6 +8,7 @@
 //
 //	run                  the [Run]: what was asked for, by whom, of which units
 //	sources              the files of the run, as package sources packs them
+//	variables            what its environment has given values, whoever goes on with it
 //	asked/UNIT-ROUND     a question whether the plan of a unit is to be applied
 //	approved/UNIT-ROUND  the [Approval] of that plan
 //	cancelled            somebody has asked to stop the run

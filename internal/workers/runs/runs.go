@@ -116,10 +116,11 @@ const (
 	cancelledName  = "cancelled"
 	endedName      = "ended"
 
-	// SourcesName and SetName are the records with the files of a run, and with the set that it
-	// applies, below its folder.
-	SourcesName = "sources"
-	SetName     = "set"
+	// The records, below the folder of a run, with its files, with the set that it applies, and with the
+	// values of variables that the environment has given it.
+	SourcesName   = "sources"
+	SetName       = "set"
+	VariablesName = "variables"
 )
 
 // ErrUnknown says that there is no such run.
