@@ -9,12 +9,14 @@ import (
 	"time"
 )
 
-// The lease of a lock is long enough for a server to be restarted, and for a network to come back,
-// without anybody taking the lock of a holder that is well.
-const (
-	LeaseTime   = 2 * time.Minute
-	RenewalTime = LeaseTime / 6
-)
+// LeaseTime is how long the lease of a lock lasts without being renewed: long enough for a server
+// to be restarted, and for a network to come back, without anybody taking the lock of a holder that
+// is well. Tests that wait for its end make it shorter in all their processes, before any store is
+// opened.
+var LeaseTime = 2 * time.Minute
+
+// renewals is the number of times that a lease is renewed while one lasts.
+const renewals = 6
 
 // Lease is renewed in the background until it is ended.
 type Lease struct {
@@ -29,7 +31,7 @@ func KeepLease(ctx context.Context, closed <-chan struct{}, renew func(context.C
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	l := &Lease{stop: stop}
 	l.stopped.Go(func() {
-		ticker := time.NewTicker(RenewalTime)
+		ticker := time.NewTicker(LeaseTime / renewals)
 		defer ticker.Stop()
 		for {
 			select {
