@@ -851,6 +851,52 @@ func TestStoppedAfterItBegan(t *testing.T) {
 	})
 }
 
+// A worker that may have changed something is waited for while it gives signs of life, although the
+// queue has given it up.
+func TestGivenUpByTheQueue(t *testing.T) {
+	for name, after := range map[string]time.Duration{"soon": time.Second, "late": 10 * deathTime} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(t *testing.T, r *rig) {
+				r.queue = stopped{worker: r.worker("a", func(context.Context, *Work) ([]byte, error) {
+					pass(time.Minute + after)
+					return []byte("done"), nil
+				})}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				got, err := r.client().Do(ctx, changing, nil)
+				if err != nil || string(got.Body) != "done" {
+					t.Errorf("Do = %q, error %v; want the answer", got.Body, err)
+				}
+			})
+		})
+	}
+	t.Run("never", func(t *testing.T) {
+		test(t, func(t *testing.T, r *rig) {
+			release := make(chan struct{})
+			var die func()
+			w := r.worker("a", func(context.Context, *Work) ([]byte, error) {
+				die()
+				<-release
+				return nil, nil
+			})
+			die = r.dying(w)
+			r.queue = stopped{worker: w}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			begun := time.Now()
+			_, err := r.client().Do(ctx, changing, nil)
+			if failed, ok := errors.AsType[*FailedError](err); !ok || failed.Worker != "a" {
+				t.Errorf("Do: got error %v, want one that names the worker", err)
+			}
+			if waited := time.Since(begun); waited < time.Minute+deathTime || waited > time.Minute+2*deathTime {
+				t.Errorf("Do has waited for %s", waited)
+			}
+			w.Records.(*faulty).fail(nil, nil) //nolint:forcetypeassert // as dying has set it
+			close(release)
+		})
+	})
+}
+
 // A worker that drains answers what it has begun.
 func TestDrain(t *testing.T) {
 	test(t, func(t *testing.T, r *rig) {

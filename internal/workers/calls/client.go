@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -178,7 +179,7 @@ func (c *Client) await(ctx context.Context, task queue.Task, follow *following) 
 	case err == nil:
 		return Answer{}, ErrNoAnswer
 	}
-	return Answer{}, c.stopped(waiting, follow.at)
+	return c.abandoned(waiting, follow)
 }
 
 // stoppedEarly returns [queue.ErrStopped] for an error that comes from the end of ctx.
@@ -189,24 +190,51 @@ func stoppedEarly(ctx context.Context, err error) error {
 	return err
 }
 
-// stopped returns the error of a call that the queue has stopped, and that has no answer. A queue
-// also stops one whose worker is lost.
-func (c *Client) stopped(ctx context.Context, at string) error {
-	attempts, err := c.Records.List(ctx, at+takenFolder)
-	if err != nil {
-		return err
+// abandoned waits for the answer of a call that the queue has given up, as it does with one that is
+// to stop and whose worker has lost the way to the queue. That may go on, and is waited for while
+// it gives signs of life, if it changes something.
+func (c *Client) abandoned(ctx context.Context, follow *following) (Answer, error) {
+	ticker := time.NewTicker(reportTime)
+	defer ticker.Stop()
+	known, since := 0, time.Now()
+	for {
+		names, err := c.Records.List(ctx, follow.at)
+		if err != nil {
+			return Answer{}, err
+		}
+		if slices.Contains(names, follow.at+answerName) {
+			found, err := c.answer(ctx, follow.call, follow.at)
+			return follow.finish(ctx, found, err)
+		}
+		if len(names) != known {
+			known, since = len(names), time.Now()
+		}
+		last, err := c.lastAttempt(ctx, follow.at, names)
+		switch {
+		case err != nil:
+			return Answer{}, err
+		case last == nil || last.Withdrawn:
+			return Answer{}, queue.ErrStopped
+		case !follow.call.Changes || time.Since(since) > deathTime:
+			return Answer{}, &FailedError{last.Worker, "it has begun, and has not said how it has ended since it was asked to stop"}
+		}
+		<-ticker.C
 	}
-	if len(attempts) == 0 {
-		return queue.ErrStopped
+}
+
+// lastAttempt returns the last one at a call with some records, nil if there is none.
+func (c *Client) lastAttempt(ctx context.Context, at string, names []string) (*Attempt, error) {
+	var last string
+	for _, name := range names { // which are sorted
+		if strings.HasPrefix(name, at+takenFolder) {
+			last = name
+		}
 	}
-	last, err := readAttempt(ctx, c.Records, attempts[len(attempts)-1])
-	switch {
-	case err != nil:
-		return err
-	case last.Withdrawn:
-		return queue.ErrStopped
+	if last == "" {
+		return nil, nil //nolint:nilnil // see above
 	}
-	return &FailedError{last.Worker, "it has begun, and has not said how it has ended since it was asked to stop"}
+	attempt, err := readAttempt(ctx, c.Records, last)
+	return &attempt, err
 }
 
 // ask records the request of a call, unless it was asked for before, and returns its task.

@@ -292,10 +292,14 @@ func (w *Worker) begin(ctx context.Context, at string, changes bool) (attempt in
 }
 
 // The times of lost workers.
-const (
+var (
 	signTime  = 15 * time.Second // between signs of life of a worker
 	deathTime = time.Minute      // without a sign of life, after which a worker is lost
 )
+
+// Hasten has workers lost sooner, after a time without a sign of life. It is for tests of many
+// processes: all of them call it, before anything else.
+func Hasten(death time.Duration) { signTime, deathTime = death/4, death }
 
 // live gives signs of life of an attempt until it is over.
 func (w *Worker) live(ctx context.Context, at string, attempt int, over <-chan struct{}) {

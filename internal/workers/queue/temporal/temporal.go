@@ -51,12 +51,15 @@ type Options struct {
 // The times of activities.
 const (
 	longest   = 30 * 24 * time.Hour // of one attempt
-	liveness  = 30 * time.Second    // see [Options.Liveness]
 	heartbeat = time.Second         // between signs of life, which bring the wish to stop back
 	firstTry  = time.Second         // until an attempt that has failed is repeated
 	lastTry   = 30 * time.Second
 	withdraws = 5 * time.Second // for which a cluster is asked to stop what it perhaps has
 )
+
+// Liveness is what [Options.Liveness] is without being set. Tests that wait for its end make it
+// shorter in all their processes, before any queue is opened.
+var Liveness = 30 * time.Second
 
 // activityName is the type of all activities.
 const activityName = "cairn.call"
@@ -80,7 +83,7 @@ func Open(opts Options) (*Queue, error) {
 	if opts.Away == nil {
 		opts.Away = func(queue.Outage) {}
 	}
-	opts.Liveness = cmp.Or(opts.Liveness, liveness)
+	opts.Liveness = cmp.Or(opts.Liveness, Liveness)
 	noticed := &outages{place: opts.Address, tell: opts.Away}
 	c, err := client.NewLazyClient(client.Options{
 		HostPort: opts.Address, Namespace: opts.Namespace, Identity: opts.Identity,
@@ -207,7 +210,9 @@ func ended(err error) error {
 		_ = failed.Details(&refused.Worker) //nolint:errcheck // then it stays unknown
 		return refused
 	}
-	if _, stopped := errors.AsType[*temporal.CanceledError](err); stopped {
+	// An activity is not attempted again once it was asked to stop: one whose worker is lost has timed
+	// out then.
+	if as[*temporal.CanceledError](err) || as[*temporal.TimeoutError](err) {
 		return queue.ErrStopped
 	}
 	return err
