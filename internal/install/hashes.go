@@ -113,6 +113,20 @@ func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
 	return hash
 }
 
+// content returns the hash of a package that is in a mirror. The stacks of a run are prepared one
+// after the other, each with links to the same packages.
+func (h *Hashes) content(dir string) (release.Hash, error) {
+	fingerprint, err := Fingerprint(dir)
+	if err != nil {
+		return "", err
+	}
+	hash, err := h.known.Get(context.Background(), fingerprint, func() (string, error) {
+		hash, err := release.HashContent(dir)
+		return string(hash), err
+	})
+	return release.Hash(hash), err
+}
+
 // Fingerprint changes when a package does, mostly without reading it: where the system says which
 // file it is and when that was changed last, no program can change a file, or put another one in
 // its place, without changing that, whatever time and size it gives the file. Elsewhere only the

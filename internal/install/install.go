@@ -350,7 +350,7 @@ func (i *Installer) request(requirements map[stackaddrs.Provider][]string, locke
 	req := &selection.Request{
 		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: i.packages(), Sources: i.sources(config),
 		Unlocked: config.CacheUnlocked,
-		Observe:  i.opts.Fetching, Shared: i.opts.Fetched,
+		Observe:  i.opts.Fetching, Shared: i.opts.Fetched, Hash: i.opts.Hashes.content,
 	}
 	if config.CacheDir != "" {
 		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}

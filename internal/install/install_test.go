@@ -37,6 +37,7 @@ type stack struct {
 	requirement string
 	unmanaged   func(stackaddrs.Provider) bool
 	engine      string
+	hashes      *install.Hashes
 }
 
 func newStack(t *testing.T) *stack {
@@ -78,7 +79,7 @@ func (s *stack) installer() *install.Installer {
 		s.requirement))
 	return install.New(install.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
-		Engine: s.engine, Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
+		Engine: s.engine, Unmanaged: s.unmanaged, Working: func(string) { s.installing++ }, Hashes: s.hashes,
 	})
 }
 
@@ -266,6 +267,24 @@ func TestChangedPackageIsRefused(t *testing.T) {
 	req.Verify = true // which does not help if the mirror has no other
 	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "none of the checksums") {
 		t.Errorf("Prepare: %v", diags)
+	}
+}
+
+// Stacks of one program that have a mirror in common read a package once, but again if it has
+// changed.
+func TestPackageOfSeveralStacks(t *testing.T) {
+	s := newStack(t)
+	s.hashes = &install.Hashes{}
+	s.prepare(s.request())
+	lock := s.lock()
+	for content, want := range map[string]bool{"1.1.0": true, "something else": false} {
+		s.publish("1.1.0", content)
+		s.work = t.TempDir() // of a stack with the same lock file
+		s.write(filepath.Join(s.dir, ".terraform.lock.hcl"), lock)
+		_, diags := s.installer().Prepare(t.Context(), s.request())
+		if got := !diags.HasErrors(); got != want {
+			t.Errorf("with %q as the package: %t, %v", content, got, diags)
+		}
 	}
 }
 

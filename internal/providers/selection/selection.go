@@ -58,6 +58,9 @@ type Request struct {
 
 	// Observe is told which packages are fetched. May be nil.
 	Observe Observer
+
+	// Hash is as in [source.FetchOptions].
+	Hash func(dir string) (release.Hash, error)
 }
 
 // Error is why a provider could not be installed.
@@ -274,7 +277,7 @@ func (r *Request) fetchNew(ctx context.Context, found *source.Package, lock *loc
 	if r.Cache != nil {
 		target = *r.Cache
 	}
-	installer := &install.Installer{Cache: target, Fetch: source.FetchOptions{Progress: r.Observe.Begin(found)}}
+	installer := &install.Installer{Cache: target, Fetch: source.FetchOptions{Progress: r.Observe.Begin(found), Hash: r.Hash}}
 	hash, err := installer.Fetched(ctx, found, lock.Hashes)
 	if err == nil {
 		r.Observe.End(found)

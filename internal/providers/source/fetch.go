@@ -62,6 +62,10 @@ type FetchOptions struct {
 	// Stall is how long a download may stand still; 0 stands for a minute.
 	Stall time.Duration
 
+	// Hash returns the hash of an unpacked package in a directory, which it may remember from before.
+	// Nil stands for [release.HashContent].
+	Hash func(dir string) (release.Hash, error)
+
 	// Progress is called now and then with how many bytes of an archive have arrived, of how many;
 	// these are -1 if nobody knows. May be nil.
 	Progress func(done, total int64)
@@ -148,7 +152,11 @@ func (p *Package) check(archive string, opts FetchOptions) (release.Hash, error)
 
 // link makes a link to a directory of a mirror, or a copy where links cannot be made.
 func (p *Package) link(target string, opts FetchOptions) (release.Hash, error) {
-	content, err := release.HashContent(p.path)
+	hash := opts.Hash
+	if hash == nil {
+		hash = release.HashContent
+	}
+	content, err := hash(p.path)
 	if err != nil {
 		return "", err
 	}
