@@ -7,7 +7,7 @@ TOOL := $(GO) tool -modfile=internal/tools.mod
 PACKAGES ?= ./...
 # Packages are tested in the order of the arguments, two at a time on two processors. These take the longest, mostly waiting for servers and
 # programs, and would be alone at the end.
-LONGEST := ./internal/statestore/objects ./internal/cli
+LONGEST := ./internal/statestore/objects ./internal/cli ./internal/workerstest
 ORDERED = $(if $(filter ./...,$(PACKAGES)),$(LONGEST)) $(PACKAGES)
 CGO_ENABLED ?= 0
 export CGO_ENABLED
@@ -22,7 +22,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed, and has tests use it; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 CAIRN_TEST_ENGINE=tofu && $(PROVIDERS)
 
-.PHONY: help build server test-server lint-server demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together race lint fmt generate golden bench gobench release-snapshot release-test ci clean
+.PHONY: help build server test-server lint-server demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak together workers race lint fmt generate golden bench gobench release-snapshot release-test ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -38,6 +38,7 @@ help:
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left; STORE=postgres|s3|gofakes3|gcs|directory with the states there'
+	@echo 'workers   bring FAULTS=500 to runs on workers, count what is left, and measure what workers cost'
 	@echo 'together  have USERS=8 users plan and apply random parts of one stack of 200 components FOR=10m; STORE as for soak'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
@@ -161,6 +162,12 @@ STORE ?= sqlite
 soak: export CAIRN_TEST_SEED ?= random
 soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS) -store=$(STORE)
+
+# A failure names the seed of its life: go test ./internal/workerstest -run TestFaults -seed SEED.
+FAULTS ?= 500
+workers: export CAIRN_TEST_SEED ?= random
+workers:
+	@$(PREPARED) && $(GO) test ./internal/workerstest -v -count=1 -timeout=0 -faults=$(FAULTS) -speed
 
 FOR ?= 10m
 USERS ?= 8

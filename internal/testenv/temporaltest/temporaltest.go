@@ -142,6 +142,9 @@ func (s *Server) end(t testing.TB, signal os.Signal) {
 	s.daemon = nil
 }
 
+// Dir returns the directory with the file of its database, and its log.
+func (s *Server) Dir() string { return s.dir }
+
 // Address is where it listens, the same after each [Server.Run].
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
 
