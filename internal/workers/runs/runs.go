@@ -116,8 +116,8 @@ const (
 	cancelledName  = "cancelled"
 	endedName      = "ended"
 
-	// The records, below the folder of a run, with its files, with the set that it applies, and with the
-	// values of variables that the environment has given it.
+	// The records, below the folder of a run, with its files, with the set that it applies, and with
+	// the values of variables that the environment has given it.
 	SourcesName   = "sources"
 	SetName       = "set"
 	VariablesName = "variables"
