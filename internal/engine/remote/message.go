@@ -77,15 +77,7 @@ func versionOf(given string) string {
 	if given != "" {
 		return given
 	}
-	info := buildinfo.Read()
-	version := info.Version
-	if info.Commit != "" {
-		version += " " + info.Commit
-	}
-	if info.Modified {
-		version += " modified"
-	}
-	return version
+	return buildinfo.Read().Protocol()
 }
 
 // dirs are the directories of a request as they are sent, or back.
