@@ -28,8 +28,6 @@ func encodeError(err error) *failed {
 		f.Kind = lostOutput
 	case is[*rootmodule.WaitError](err):
 		f.Kind = waits
-	case is[*process.TimeoutError](err):
-		f.Kind = timedOut
 	case errors.Is(err, process.ErrStopped):
 		f.Kind = stopped
 	}

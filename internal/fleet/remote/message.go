@@ -168,7 +168,6 @@ const (
 	unitFailure  failureKind = "unit"    // [*driver.Failure]
 	lostOutput   failureKind = "lost"    // [*driver.LostOutputError]
 	exited       failureKind = "exit"    // [*process.ExitError]
-	timedOut     failureKind = "timeout" // [*process.TimeoutError]
 	stopped      failureKind = "stopped" // [process.ErrStopped]
 	waits        failureKind = "wait"    // [*rootmodule.WaitError]
 )

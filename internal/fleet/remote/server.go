@@ -34,9 +34,9 @@ type Server struct {
 	Fetch   func(ctx context.Context, record string) ([]byte, error) // an archive of sources
 	Screens Screens
 
-	// Deployments are patterns of the names of the deployments that it works on, and Units those of
-	// names of units (rule M4). None stands for all.
-	Deployments, Units []glob.Pattern
+	// Deployments are patterns of the names of the deployments that it works on (rule M4). None stands
+	// for all.
+	Deployments []glob.Pattern
 
 	Stack   operation.Options        // of all stacks, without [operation.Options.Shared]
 	Shared  func() *operation.Shared // makes the common cache of the units of a run
@@ -101,10 +101,8 @@ func (s *Server) Handle(ctx context.Context, work *calls.Work) ([]byte, error) {
 
 // allowed refuses units that this worker was not started for.
 func (s *Server) allowed(u *unit) error {
-	matches := func(patterns []glob.Pattern, name string) bool {
-		return len(patterns) == 0 || slices.ContainsFunc(patterns, func(pattern glob.Pattern) bool { return pattern.Match(name) })
-	}
-	if !matches(s.Units, u.Name) || u.Deployment != "" && !matches(s.Deployments, u.Deployment) {
+	matches := func(pattern glob.Pattern) bool { return pattern.Match(u.Deployment) }
+	if u.Deployment != "" && len(s.Deployments) > 0 && !slices.ContainsFunc(s.Deployments, matches) {
 		return errors.New("this worker was not started for " + u.Name)
 	}
 	return nil

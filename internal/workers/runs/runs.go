@@ -66,7 +66,6 @@ type Options struct {
 	Parallel       int    `json:"parallel"`
 	Concise        bool   `json:"concise,omitempty"`
 	Set            bool   `json:"set,omitempty"` // it applies a saved set, which is in a record
-	Out            string `json:"out,omitempty"` // where a set of its plans is saved
 	Details        bool   `json:"details,omitempty"`
 }
 
