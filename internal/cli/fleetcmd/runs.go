@@ -52,15 +52,20 @@ func connectToRuns(ctx context.Context, s *session.Session, id string) (*team, e
 	if id == "" {
 		return t, nil
 	}
-	t.record, err = t.store.Read(ctx, id)
-	if errors.Is(err, runs.ErrUnknown) {
-		err = failure.Error("Unknown run", "There is no run %s in the records %s. \"cairn run list\" lists all.", id, found.Records)
-	}
-	if err != nil {
+	if t.record, err = t.read(ctx, id); err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
+}
+
+// read returns a run that a person has named.
+func (t *team) read(ctx context.Context, id string) (*runs.Run, error) {
+	run, err := t.store.Read(ctx, id)
+	if errors.Is(err, runs.ErrUnknown) {
+		err = failure.Error("Unknown run", "There is no run %s in the records %s. \"cairn run list\" lists all.", id, t.config.Records)
+	}
+	return run, err
 }
 
 func noRuns() error {
@@ -530,8 +535,8 @@ not ended, and the calls of components of single stacks.`,
 // removeEnded removes runs that have ended.
 func (t *team) removeEnded(ctx context.Context, ids []string) error {
 	for _, id := range ids {
-		if _, err := t.store.Read(ctx, id); err != nil {
-			return failure.Error("Unknown run", "There is no run %s.", id)
+		if _, err := t.read(ctx, id); err != nil {
+			return err
 		}
 		outcome, err := t.store.Outcome(ctx, id)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -86,20 +85,9 @@ func newRunID() string {
 
 // connect connects with the workers and the records of runs.
 func (t *team) connect(ctx context.Context) error {
-	key, err := config.RunKey(os.Environ())
-	if err != nil {
-		return err
-	}
-	if key.Public() != t.config.Trusted {
-		return failure.Error("Key not trusted", "The key in %s is not the one that workers trust: the argument \"trusted\" of the block %q "+
-			"has the public half of another key.", config.RunKeyVariable, config.BlockType)
-	}
-	identity := fmt.Sprintf("cairn run %s", t.run)
-	t.connection, err = connect.Open(ctx, t.config, connect.Options{
-		Environ: os.Environ(), Identity: identity, Away: t.gates.session.QueueAway,
-	})
+	opened, key, err := t.gates.session.ConnectToWorkers(ctx, t.config, "cairn run "+t.run)
 	if err == nil {
-		t.store = &runs.Store{Records: t.connection.Records, Key: key}
+		t.connection, t.store = opened, &runs.Store{Records: opened.Records, Key: key}
 	}
 	return err
 }
@@ -175,10 +163,13 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 			Concise: o.concise, Set: o.set != "", Details: o.report != "",
 		},
 	}
-	chosen := t.gates.work.Chosen()
+	chosen := map[int]bool{}
+	for _, n := range t.gates.work.Chosen() {
+		chosen[n] = true
+	}
 	for n := range t.gates.work.Units {
 		u := &t.gates.work.Units[n]
-		unit := runs.Unit{Number: n, Name: u.Name, Kind: string(u.Kind), Deployment: u.Deployment, Chosen: slices.Contains(chosen, n)}
+		unit := runs.Unit{Number: n, Name: u.Name, Kind: string(u.Kind), Deployment: u.Deployment, Chosen: chosen[n]}
 		if pool := t.find(u); pool != nil {
 			unit.Pool = pool.Name
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/engine/remote"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
@@ -103,13 +104,24 @@ func (s *Session) transport(stackDir string) (remote.Transport, error) {
 	}), nil
 }
 
-// connectToPools connects with the workers of components. The connection ends with the program.
-func (s *Session) connectToPools(ctx context.Context, found *config.Config) (*components.Connection, error) {
+// ConnectToWorkers connects with workers and records, and returns the key of who may start work.
+// The queue shows this program under a name.
+func (s *Session) ConnectToWorkers(ctx context.Context, found *config.Config, name string) (*connect.Connection, envelope.RunKey, error) {
 	key, err := config.RunKey(os.Environ())
 	if err != nil {
-		return nil, err
+		return nil, key, err
 	}
-	opened, err := connect.Open(ctx, found, connect.Options{Environ: os.Environ(), Identity: "cairn", Away: s.QueueAway})
+	if key.Public() != found.Trusted {
+		return nil, key, failure.Error("Key not trusted", "The key in %s is not the one that workers trust: the argument \"trusted\" of the "+
+			"block %q has the public half of another key.", config.RunKeyVariable, config.BlockType)
+	}
+	opened, err := connect.Open(ctx, found, connect.Options{Environ: os.Environ(), Identity: name, Away: s.QueueAway})
+	return opened, key, err
+}
+
+// connectToPools connects with the workers of components. The connection ends with the program.
+func (s *Session) connectToPools(ctx context.Context, found *config.Config) (*components.Connection, error) {
+	opened, key, err := s.ConnectToWorkers(ctx, found, "cairn")
 	if err != nil {
 		return nil, err
 	}
