@@ -59,14 +59,14 @@ type Sources struct {
 
 // Options are the options of the run that count for all that carry it on.
 type Options struct {
-	AutoApprove    bool   `json:"auto_approve,omitempty"`
-	Ask            bool   `json:"ask,omitempty"`
-	AcceptRecovery bool   `json:"accept_recovery,omitempty"`
-	MaxRounds      int    `json:"max_rounds,omitempty"`
-	Parallel       int    `json:"parallel"`
-	Concise        bool   `json:"concise,omitempty"`
-	Set            bool   `json:"set,omitempty"` // it applies a saved set, which is in a record
-	Details        bool   `json:"details,omitempty"`
+	AutoApprove    bool `json:"auto_approve,omitempty"`
+	Ask            bool `json:"ask,omitempty"`
+	AcceptRecovery bool `json:"accept_recovery,omitempty"`
+	MaxRounds      int  `json:"max_rounds,omitempty"`
+	Parallel       int  `json:"parallel"`
+	Concise        bool `json:"concise,omitempty"`
+	Set            bool `json:"set,omitempty"` // it applies a saved set, which is in a record
+	Details        bool `json:"details,omitempty"`
 }
 
 // Question is the plan of a unit that waits for approval.
