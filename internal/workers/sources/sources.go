@@ -23,6 +23,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -158,10 +159,11 @@ var ErrDigest = errors.New("the archive of sources is not the one that its diges
 
 // Get returns the directory with the files of an archive, which is fetched and unpacked unless it
 // was before. The contents are for all that work with these files; only working directories of
-// stacks change in it.
+// stacks change in it. It may be removed when it was not asked for in thirty days.
 func (c Cache) Get(ctx context.Context, digest string, fetch func() ([]byte, error)) (string, error) {
 	dir := filepath.Join(c.Dir, digest)
-	if _, err := os.Stat(dir); err == nil {
+	now := time.Now()
+	if os.Chtimes(dir, now, now) == nil { // by which its last use is known
 		return dir, nil
 	}
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
@@ -175,6 +177,7 @@ func (c Cache) Get(ctx context.Context, digest string, fetch func() ([]byte, err
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
+	c.prune(now.Add(-unusedTime))
 	archive, err := fetch()
 	if err != nil {
 		return "", err
@@ -192,6 +195,32 @@ func (c Cache) Get(ctx context.Context, digest string, fetch func() ([]byte, err
 	}
 	return dir, os.Rename(making, dir)
 }
+
+// unusedTime is how long files are kept that no call needs. It is longer than a call takes.
+const unusedTime = 30 * 24 * time.Hour
+
+// prune removes files that were not needed since a time: there are others with each change of a
+// repository.
+func (c Cache) prune(since time.Time) {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err != nil || !isPruned.MatchString(entry.Name()) || !info.ModTime().Before(since) {
+			continue
+		}
+		// It is renamed first, so that nobody finds it with some of its files.
+		gone := filepath.Join(c.Dir, "gone-"+entry.Name())
+		if os.Rename(filepath.Join(c.Dir, entry.Name()), gone) == nil {
+			_ = os.RemoveAll(gone) //nolint:errcheck // what is left is in nobody's way
+		}
+	}
+}
+
+// isPruned matches the names of files of runs, and of what a process has left that was killed.
+var isPruned = regexp.MustCompile(`^[0-9a-f]{64}$|^making-|^gone-`)
 
 // Unpack writes the files of an archive, none of which can lead out of the directory.
 func Unpack(archive []byte, dir string) error {

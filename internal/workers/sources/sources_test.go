@@ -360,6 +360,53 @@ func TestDamagedArchive(t *testing.T) {
 }
 
 // Several that need an archive at once fetch it once.
+func TestUnusedFilesAreRemoved(t *testing.T) {
+	t.Parallel()
+	cache := sources.Cache{Dir: t.TempDir()}
+	get := func(content string) string {
+		t.Helper()
+		from := t.TempDir()
+		if err := os.WriteFile(filepath.Join(from, "main.tf"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		archive, digest, err := sources.Pack(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir, err := cache.Get(t.Context(), digest, func() ([]byte, error) { return archive, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	age := func(dir string, days int) {
+		t.Helper()
+		at := time.Now().Add(-time.Duration(days) * 24 * time.Hour)
+		if err := os.Chtimes(dir, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unused, recent, used := get("a"), get("b"), get("c")
+	left, other := filepath.Join(cache.Dir, "making-123"), filepath.Join(cache.Dir, "providers")
+	for _, dir := range []string{left, other} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, days := range map[string]int{unused: 31, recent: 29, used: 31, left: 31, other: 31} {
+		age(dir, days)
+	}
+	if get("c") != used {
+		t.Error("the same files have another directory")
+	}
+	get("d")
+	for dir, want := range map[string]bool{unused: false, recent: true, used: true, left: false, other: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s is there: %t, want %t", dir, err == nil, want)
+		}
+	}
+}
+
 func TestGetAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, someFiles)
