@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -41,11 +42,12 @@ type gateOptions struct {
 	markdown       stackcmd.MarkdownFlags
 	inMarkdown     markdown.Options // that these ask for
 	concise        bool
-	detailed       bool   // exit with 2 if there are changes
-	out            string // directory of the set of plans that is saved
-	set            string // that of the one that is applied
-	sameTree       bool   // only where git has the files that it was made from
-	attached       *team  // of a run that another process has begun; nil for a new run
+	detailed       bool     // exit with 2 if there are changes
+	out            string   // directory of the set of plans that is saved
+	set            string   // that of the one that is applied
+	kept           *keptSet // which that is a copy of; nil for none
+	sameTree       bool     // only where git has the files that it was made from
+	attached       *team    // of a run that another process has begun; nil for a new run
 }
 
 func runPlanCommand() *session.Command {
@@ -65,7 +67,8 @@ is started; stacks that wait for one that was not approved stay as they are.
 
 With DIR, which "run plan -out=DIR" has saved, exactly its plans are applied, without being asked.
 If one of them does not fit any more, nothing is done. A stack that fails leaves those after it as
-they are; when the cause is repaired, the same command goes on with the rest.`,
+they are; when the cause is repaired, the same command goes on with the rest. With run:ID, the plans
+are those that "run plan -out=run:" has kept with a run on workers.`,
 		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve\n"+
 			"cairn run apply -failed=report.json -report=report.json\ncairn run apply plans")
 }
@@ -92,7 +95,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show which stacks belong to the change, why, and in which steps it is done")
 			if mode == rollout.PlanOnly {
 				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
-				f.StringVar(&o.out, "out", "", "save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets")
+				f.StringVar(&o.out, "out", "", "save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets. On workers, run: keeps them with the run")
 			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
@@ -134,6 +137,13 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			if o.tree.gone {
 				return destroyGone(ctx, s, o)
 			}
+			if strings.HasPrefix(o.set, session.OfRun) {
+				closeSet, err := o.openKeptSet(ctx, s)
+				if err != nil {
+					return 0, err
+				}
+				defer closeSet()
+			}
 			if o.set != "" {
 				unlock, err := planset.Lock(o.set)
 				if err != nil {
@@ -149,7 +159,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 		},
 	}
 	if mode == rollout.ApplyAll {
-		command.Args, command.MaxArgs = "[DIR]", 1
+		command.Args, command.MaxArgs = "[DIR|run:ID]", 1
 	}
 	return command
 }
@@ -170,6 +180,8 @@ func (o *gateOptions) checkOthers(s *session.Session) error {
 			"A saved set decides which plans are applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
 	case o.sameTree && o.set == "":
 		return failure.Error("Missing argument", "The option -same-tree is about a saved set. Name its directory.")
+	case strings.HasPrefix(o.out, session.OfRun) && !o.keepsWithRun():
+		return failure.Error("Invalid value", "The option -out takes a directory, or %s alone: the run gets its ID when it begins.", session.OfRun)
 	case o.out != "" && o.dryRun:
 		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
 	case o.dryRun && o.detailed:
@@ -236,6 +248,10 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	}
 	if err := g.openTeam(work.Workers); err != nil {
 		return nil, err
+	}
+	if o.keepsWithRun() && g.team == nil {
+		return nil, failure.Error("No workers",
+			"Plans are kept with a run only where workers do it, and this one is done here. Name a directory: -out=DIR.")
 	}
 	switch {
 	case g.parallel > 0:

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,27 +57,27 @@ func openSet(ctx context.Context, s *session.Session, request *fleet.Request, o 
 		return nil, err
 	}
 	if o.sameTree {
-		if err := checkTree(ctx, set, request.Root); err != nil {
+		if err := checkTree(ctx, set, o.setName(), request.Root); err != nil {
 			return nil, err
 		}
 	}
 	if err := set.CheckWorkspace(filepath.Join(request.Root, format.File)); err != nil {
 		return nil, err
 	}
-	request.Names, request.NamesFrom = []string{}, "The set "+o.set
+	request.Names, request.NamesFrom = []string{}, "The set "+o.setName()
 	for _, unit := range set.Units {
 		request.Names = append(request.Names, unit.Name)
 	}
 	o.autoApprove = true
-	return planset.NewApplying(set, progress), nil
+	return planset.NewApplying(set, progress, o.kept.written(ctx, o.set)), nil
 }
 
 // checkTree finds out whether the commit that is checked out has the files that a set was made
 // from, all of them: also those that no plan depends on, such as scripts of tasks.
-func checkTree(ctx context.Context, set *planset.Set, root string) error {
+func checkTree(ctx context.Context, set *planset.Set, name, root string) error {
 	if set.Tree == "" {
 		return failure.Error("Plans of no commit", "The plans in %s were made with files that are in no commit, "+
-			"so that they cannot be compared with what is checked out. Nothing was done. Commit them, and plan again.", set.Dir)
+			"so that they cannot be compared with what is checked out. Nothing was done. Commit them, and plan again.", name)
 	}
 	repository, err := gitdiff.Open(ctx, root)
 	if err != nil {
@@ -86,13 +87,13 @@ func checkTree(ctx context.Context, set *planset.Set, root string) error {
 	switch {
 	case errors.Is(err, gitdiff.ErrEdited):
 		return failure.Error("Files not committed", "Files were edited since the commit that is checked out, "+
-			"so that they are not those of the plans in %s. Nothing was done. Check it out again.", set.Dir)
+			"so that they are not those of the plans in %s. Nothing was done. Check it out again.", name)
 	case err != nil:
 		return changeProblem(err)
 	case now.Tree != set.Tree:
 		return failure.Error("Plans of other files", "The plans in %s were made from the files of commit %.12s, "+
 			"and those of commit %.12s, which is checked out, are others. "+
-			"Something else was merged since, or there was another push. Nothing was done. Plan again.", set.Dir, set.Commit, now.Commit)
+			"Something else was merged since, or there was another push. Nothing was done. Plan again.", name, set.Commit, now.Commit)
 	}
 	return nil
 }
@@ -118,7 +119,13 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 		if err != nil {
 			return err
 		}
-		set, err := planset.Create(ctx, g.options.out, rand.Text(), keys)
+		dir := g.options.out
+		if g.options.keepsWithRun() {
+			if dir, err = os.MkdirTemp("", "cairn-set-"); err != nil {
+				return err
+			}
+		}
+		set, err := planset.Create(ctx, dir, rand.Text(), keys)
 		if err != nil {
 			return err
 		}
@@ -233,13 +240,16 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 
 // saveSet saves the plans as a set, unless something has failed. Units are left out that wait for
 // one that could not be planned.
-func (g *gates) saveSet(ends []rollout.End) error {
+func (g *gates) saveSet(ctx context.Context, ends []rollout.End) error {
 	if g.saving == nil {
 		return nil
 	}
+	if g.options.keepsWithRun() {
+		defer os.RemoveAll(g.saving.Dir) //nolint:errcheck // the system removes what is left
+	}
 	if slices.ContainsFunc(ends, func(end rollout.End) bool { return !end.Done }) {
 		g.saving.Discard()
-		return failure.Error("Set of plans not saved", "Not all stacks could be planned, so that there is no set in %s.", g.options.out)
+		return failure.Error("Set of plans not saved", "Not all stacks could be planned, so that there is no set in %s.", g.outName())
 	}
 	out := map[int]bool{} // not in the set
 	for _, end := range ends {
@@ -266,6 +276,11 @@ func (g *gates) saveSet(ends []rollout.End) error {
 	if err := g.saving.Finish(); err != nil {
 		return err
 	}
+	if g.options.keepsWithRun() {
+		if err := g.team.store.KeepSet(ctx, g.team.run, g.saving.Dir); err != nil {
+			return failure.Error("Set of plans not saved", "The set cannot be kept with the run %s: %s.", g.team.run, failure.Reason(err))
+		}
+	}
 	var left []string
 	for unit := range out {
 		left = append(left, g.work.Units[unit].Name)
@@ -278,10 +293,14 @@ func (g *gates) saveSet(ends []rollout.End) error {
 
 // sayHowToApply names the command that applies a saved set.
 func (g *gates) sayHowToApply(code int) {
-	if g.saving != nil && code != cmdline.ExitError {
-		g.session.Note("\nThe plans are in %s, and may hold secrets. "+
-			"To apply exactly these: cairn run apply %s\n", g.options.out, commandLine([]string{g.options.out}))
+	if g.saving == nil || code == cmdline.ExitError {
+		return
 	}
+	place := "are in " + g.options.out + ", and may hold secrets"
+	if g.options.keepsWithRun() {
+		place = "are kept with the run"
+	}
+	g.session.Note("\nThe plans %s. To apply exactly these: cairn run apply %s\n", place, commandLine([]string{g.outName()}))
 }
 
 // howToGoOn names the remedy for a unit that the plan of a set does not fit any more; "" for
@@ -291,7 +310,7 @@ func (g *gates) howToGoOn(end rollout.End) string {
 		return ""
 	}
 	alone := commandLine([]string{"cairn", "run", "apply", "-query=stack_name:" + g.work.Units[end.Unit].Name})
-	return "; plan and apply it by itself with " + alone + ", then go on with " + commandLine([]string{"cairn", "run", "apply", g.options.set})
+	return "; plan and apply it by itself with " + alone + ", then go on with " + commandLine([]string{"cairn", "run", "apply", g.options.setName()})
 }
 
 // withPlans makes a run apply the plans of a set. All of them are looked at before anything is

@@ -23,10 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
-	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/runs"
 	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
 )
@@ -34,16 +32,9 @@ import (
 // connectToRuns connects with the records of runs that the options or the workspace file of this
 // repository name. The caller closes the team.
 func connectToRuns(ctx context.Context, s *session.Session, id string) (*team, error) {
-	current, err := os.Getwd()
+	found, err := s.WorkersHere()
 	if err != nil {
 		return nil, err
-	}
-	found, err := s.WorkersOf(current)
-	if err != nil {
-		return nil, err
-	}
-	if found == nil {
-		return nil, noRuns()
 	}
 	t := &team{gates: &gates{session: s}, config: found, run: id}
 	if err := t.connect(ctx); err != nil {
@@ -66,11 +57,6 @@ func (t *team) read(ctx context.Context, id string) (*runs.Run, error) {
 		err = failure.Error("Unknown run", "There is no run %s in the records %s. \"cairn run list\" lists all.", id, t.config.Records)
 	}
 	return run, err
-}
-
-func noRuns() error {
-	return failure.Error("No workers", "Runs are kept where workers do them, and no block %q says where. Name the file with it in %s, "+
-		"or go to a repository whose %s has one.", config.BlockType, config.Variable, settings.WorkspaceFile)
 }
 
 // runState is how a run stands.
@@ -386,14 +372,17 @@ func attach(ctx context.Context, s *session.Session, t *team, o gateOptions) (in
 	o.autoApprove, o.ask, o.acceptRecovery, o.concise = kept.AutoApprove, kept.Ask, kept.AcceptRecovery, kept.Concise
 	o.maxRounds, o.parallelOption, o.attached, o.allowDirty = cmdline.Count(kept.MaxRounds), cmdline.Count(kept.Parallel), t, true
 	if kept.Set {
-		set, err := t.set(ctx)
-		if err != nil {
+		if o.set, err = s.SetOfRun(ctx, t.store, t.run); err != nil {
 			return 0, err
 		}
-		defer os.RemoveAll(set) //nolint:errcheck // the system removes what is left
-		o.set = set
+		defer os.RemoveAll(o.set) //nolint:errcheck // the system removes what is left
+		if kept.SetOf != "" {
+			if err := o.keptWith(ctx, t.store, kept.SetOf); err != nil {
+				return 0, err
+			}
+		}
 	}
-	content, err := t.getSealed(ctx, runs.VariablesName)
+	content, err := t.store.Kept(ctx, t.run, runs.VariablesName)
 	if err == nil {
 		err = json.Unmarshal(content, &t.variables)
 	}
@@ -415,20 +404,7 @@ func (t *team) files(ctx context.Context) (string, error) {
 		return "", err
 	}
 	files := filesources.Cache{Dir: filepath.Join(cache, "cairn", "runs")}
-	return files.Get(ctx, t.record.Sources.Digest, func() ([]byte, error) { return t.getSealed(ctx, runs.SourcesName) })
-}
-
-// set returns a directory with the set that the run applies.
-func (t *team) set(ctx context.Context) (string, error) {
-	archive, err := t.getSealed(ctx, runs.SetName)
-	if err != nil {
-		return "", err
-	}
-	dir, err := os.MkdirTemp("", "cairn-set-")
-	if err != nil {
-		return "", err
-	}
-	return dir, filesources.Unpack(archive, dir)
+	return files.Get(ctx, t.record.Sources.Digest, func() ([]byte, error) { return t.store.Kept(ctx, t.run, runs.SourcesName) })
 }
 
 func runApproveCommand() *session.Command {

@@ -70,6 +70,10 @@ func (g *gates) openTeam(declared *config.Config) error {
 	if found == nil || err != nil {
 		return err
 	}
+	if g.session.Options.Engine != "" {
+		return failure.Error("Conflicting options", "The option -engine is about this process, and workers do the work of this run. "+
+			"Start the workers with it, or have the work done here: CAIRN_WORKERS=none.")
+	}
 	g.team = &team{gates: g, config: found, run: newRunID()}
 	return nil
 }
@@ -160,7 +164,7 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 		Mode: cmp.Or(t.purpose, string(t.gates.mode)), Commit: t.gates.checkedOut(ctx).Commit, Sources: files,
 		Options: runs.Options{
 			AutoApprove: o.autoApprove, Ask: o.ask, AcceptRecovery: o.acceptRecovery, MaxRounds: int(o.maxRounds), Parallel: t.gates.parallel,
-			Concise: o.concise, Set: o.set != "", Details: o.report != "",
+			Concise: o.concise, Set: o.set != "", Details: o.report != "", SetOf: o.kept.of(),
 		},
 	}
 	chosen := map[int]bool{}
@@ -183,7 +187,7 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 	if err != nil {
 		return err
 	}
-	if err := t.putSealed(ctx, runs.VariablesName, content, t.store.Key.Public()); err != nil {
+	if err := t.store.Keep(ctx, t.run, runs.VariablesName, content); err != nil {
 		return err
 	}
 	if err := t.store.Begin(ctx, t.record); err != nil {
@@ -295,42 +299,19 @@ func (t *team) bring(ctx context.Context, pools map[string]envelope.PoolRecipien
 	if err != nil {
 		return files, err
 	}
-	to := []envelope.Recipient{t.store.Key.Public()}
+	var to []envelope.Recipient
 	for _, name := range slices.Sorted(maps.Keys(pools)) {
 		to = append(to, pools[name])
 	}
-	if err := t.putSealed(ctx, runs.SourcesName, archive, to...); err != nil {
+	if err := t.store.Keep(ctx, t.run, runs.SourcesName, archive, to...); err != nil {
 		return files, err
 	}
 	if t.gates.options.set != "" {
-		set, _, err := filesources.Pack(t.gates.options.set)
-		if err != nil {
-			return files, err
-		}
-		if err := t.putSealed(ctx, runs.SetName, set, t.store.Key.Public()); err != nil {
+		if err := t.store.KeepSet(ctx, t.run, t.gates.options.set); err != nil {
 			return files, err
 		}
 	}
 	return runs.Sources{Digest: digest, Below: filepath.ToSlash(below)}, nil
-}
-
-func (t *team) putSealed(ctx context.Context, name string, content []byte, to ...envelope.Recipient) error {
-	record := calls.Folder(t.run) + name
-	sealed, err := envelope.Seal(record, content, to...)
-	if err != nil {
-		return err
-	}
-	return t.connection.Records.Put(ctx, record, sealed)
-}
-
-// getSealed returns what putSealed has recorded.
-func (t *team) getSealed(ctx context.Context, name string) ([]byte, error) {
-	record := calls.Folder(t.run) + name
-	sealed, err := t.connection.Records.Get(ctx, record)
-	if err != nil {
-		return nil, err
-	}
-	return t.store.Key.Open(record, sealed)
 }
 
 // waiting says that no worker has taken a call.

@@ -6,6 +6,7 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/connect"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
+	"github.com/cairnstacks/cairn/internal/workers/runs"
 	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
@@ -71,6 +73,40 @@ func (s *Session) WorkersOf(dir string) (*config.Config, error) {
 	}
 	s.workers.read[top] = found
 	return found, nil
+}
+
+// WorkersHere returns the block about workers that counts for the current directory, where there
+// has to be one.
+func (s *Session) WorkersHere() (*config.Config, error) {
+	current, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.WorkersOf(current)
+	if found == nil && err == nil {
+		err = failure.Error("No workers", "Runs are kept where workers do them, and no block %q says where. Name the file with it in %s, "+
+			"or go to a repository whose %s has one.", config.BlockType, config.Variable, settings.WorkspaceFile)
+	}
+	return found, err
+}
+
+// OfRun is the prefix of the ID of a run, where its set of plans can be named in place of a
+// directory.
+const OfRun = "run:"
+
+// SetOfRun writes the set of plans of a run into a new directory, which the caller removes.
+func (s *Session) SetOfRun(ctx context.Context, store *runs.Store, id string) (dir string, err error) {
+	if dir, err = os.MkdirTemp("", "cairn-set-"); err != nil {
+		return "", err
+	}
+	err = store.Set(ctx, id, dir)
+	if errors.Is(err, runs.ErrNoSet) {
+		err = failure.Error("No set of plans", "There is no run %s with plans. \"cairn run plan -out=%s\" keeps them.", id, OfRun)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
 }
 
 // declaredWorkers reads the block in a workspace file, nil if there is none.

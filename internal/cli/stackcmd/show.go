@@ -28,8 +28,9 @@ func ShowCommand() *session.Command {
 		Summary: "Shows the state, a saved plan, or a run.",
 		Long: `
 A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or
-tofu, or a directory of plans that "cairn run plan -out=DIR" has saved. Of root modules with
-providers, values are not shown: only their providers know which of them are sensitive.
+tofu, a directory of plans that "cairn run plan -out=DIR" has saved, or run:ID for those that
+"cairn run plan -out=run:" has kept with a run on workers. Of root modules with providers, values
+are not shown: only their providers know which of them are sensitive.
 
 With -timeline, the argument is a report that "cairn run -report=FILE.json" has written. It is drawn
 along the time, with the critical path, as a picture in SVG.

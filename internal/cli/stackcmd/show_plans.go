@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/workers/runs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -29,8 +30,17 @@ type savedPlan struct {
 	unit *planset.Unit // of a set
 }
 
-// readPlans reads the plan in a file, or those of a set in a directory. There is no set of a file.
+// readPlans reads the plan in a file, or those of a set in a directory or of a run. There is no set of a
+// file.
 func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPlan, *planset.Set, error) {
+	if id, ok := strings.CutPrefix(path, session.OfRun); ok {
+		dir, err := fetchSet(ctx, s, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // the system removes what is left
+		path = dir
+	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		plan, err := savedplan.Read(ctx, s.Stack(), path)
 		return []savedPlan{{Plan: plan}}, nil, err
@@ -53,6 +63,20 @@ func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPla
 		plans = append(plans, savedPlan{plan, unit})
 	}
 	return plans, set, nil
+}
+
+// fetchSet writes the set that is kept with a run into a new directory, which the caller removes.
+func fetchSet(ctx context.Context, s *session.Session, id string) (dir string, err error) {
+	found, err := s.WorkersHere()
+	if err != nil {
+		return "", err
+	}
+	opened, key, err := s.ConnectToWorkers(ctx, found, "cairn show")
+	if err != nil {
+		return "", err
+	}
+	defer opened.Close() //nolint:errcheck // nothing was written
+	return s.SetOfRun(ctx, &runs.Store{Records: opened.Records, Key: key}, id)
 }
 
 // stackOf returns the stack of a unit, whose settings name the keys of its plan.

@@ -27,15 +27,17 @@ import (
 // Applying is a set that is applied. It is safe for concurrent use.
 type Applying struct {
 	*Set
-	mu struct {
+	written func() error
+	mu      struct {
 		sync.Mutex
 		progress map[string]Progress
 	}
 }
 
-// NewApplying returns a set as it is to be applied, with how far it was.
-func NewApplying(set *Set, progress map[string]Progress) *Applying {
-	a := &Applying{Set: set}
+// NewApplying returns a set as it is to be applied, with how far it was. Written is called when that
+// was written; it may be nil.
+func NewApplying(set *Set, progress map[string]Progress, written func() error) *Applying {
+	a := &Applying{Set: set, written: written}
 	a.mu.progress = maps.Clone(progress)
 	return a
 }
@@ -51,7 +53,10 @@ func (a *Applying) setProgress(unit string, progress Progress) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mu.progress[unit] = progress
-	return a.SetProgress(a.mu.progress)
+	if err := a.SetProgress(a.mu.progress); err != nil || a.written == nil {
+		return err
+	}
+	return a.written()
 }
 
 // Check finds out whether the plan of a unit still fits, before anything is done. A unit with which

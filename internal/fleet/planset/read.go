@@ -119,5 +119,8 @@ func (s *Set) Unit(name string) *Unit {
 	return nil
 }
 
+// ProgressFile is the file that says how far the set in a directory was applied.
+func ProgressFile(dir string) string { return filepath.Join(dir, progressName) }
+
 // SetProgress keeps how far the set was applied.
 func (s *Set) SetProgress(progress map[string]Progress) error { return s.write(progressName, progress) }

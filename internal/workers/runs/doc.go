@@ -8,6 +8,8 @@
 //
 //	run                  the [Run]: what was asked for, by whom, of which units
 //	sources              the files of the run, as package sources packs them
+//	set                  the set of plans that it applies, or has planned for others to apply
+//	progress/N           how far that was applied
 //	variables            what its environment has given values, whoever goes on with it
 //	asked/UNIT-ROUND     a question whether the plan of a unit is to be applied
 //	approved/UNIT-ROUND  the [Approval] of that plan

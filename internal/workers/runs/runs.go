@@ -67,6 +67,8 @@ type Options struct {
 	Concise        bool `json:"concise,omitempty"`
 	Set            bool `json:"set,omitempty"` // it applies a saved set, which is in a record
 	Details        bool `json:"details,omitempty"`
+
+	SetOf string `json:"set_of,omitempty"` // the run that has planned the set, if it is kept with that
 }
 
 // Question is the plan of a unit that waits for approval.
@@ -114,46 +116,73 @@ const (
 	approvedFolder = "approved/"
 	cancelledName  = "cancelled"
 	endedName      = "ended"
+	setName        = "set"
+	progressFolder = "progress/"
 
-	// The records, below the folder of a run, with its files, with the set that it applies, and with
-	// the values of variables that the environment has given it.
+	// The records, below the folder of a run, with its files, and with the values of variables that
+	// the environment has given it.
 	SourcesName   = "sources"
-	SetName       = "set"
 	VariablesName = "variables"
 )
 
 // ErrUnknown says that there is no such run.
 var ErrUnknown = errors.New("there is no such run")
 
-// put seals and records something. One that is there counts.
+// seal records something that the run key opens, and the keys of others.
+//
+// Errors: [records.ErrExists].
+func (s *Store) seal(ctx context.Context, name string, content []byte, to ...envelope.Recipient) error {
+	sealed, err := envelope.Seal(name, content, append(to, s.Key.Public())...)
+	if err != nil {
+		return err
+	}
+	return s.Records.Put(ctx, name, sealed)
+}
+
+// open reads the record that seal has made.
+//
+// Errors: [records.ErrMissing].
+func (s *Store) open(ctx context.Context, name string) ([]byte, error) {
+	sealed, err := s.Records.Get(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.Key.Open(name, sealed)
+}
+
+// put records something. One that is there counts.
 func (s *Store) put(ctx context.Context, name string, content any) error {
 	text, err := json.Marshal(content)
 	if err != nil {
 		return err
 	}
-	sealed, err := envelope.Seal(name, text, s.Key.Public())
-	if err != nil {
-		return err
-	}
-	if err := s.Records.Put(ctx, name, sealed); !errors.Is(err, records.ErrExists) {
+	if err := s.seal(ctx, name, text); !errors.Is(err, records.ErrExists) {
 		return err
 	}
 	return nil
 }
 
-// get reads what put has recorded.
+// get reads the record that put has made.
 //
 // Errors: [records.ErrMissing].
 func (s *Store) get(ctx context.Context, name string, into any) error {
-	sealed, err := s.Records.Get(ctx, name)
-	if err != nil {
-		return err
-	}
-	text, err := s.Key.Open(name, sealed)
+	text, err := s.open(ctx, name)
 	if err != nil {
 		return err
 	}
 	return json.Unmarshal(text, into)
+}
+
+// Keep records a file of a run, which workers read that have the keys of others.
+func (s *Store) Keep(ctx context.Context, id, name string, content []byte, to ...envelope.Recipient) error {
+	return s.seal(ctx, calls.Folder(id)+name, content, to...)
+}
+
+// Kept reads a file of a run.
+//
+// Errors: [records.ErrMissing].
+func (s *Store) Kept(ctx context.Context, id, name string) ([]byte, error) {
+	return s.open(ctx, calls.Folder(id)+name)
 }
 
 // Begin records a run.

@@ -1,0 +1,108 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/planset"
+	"github.com/cairnstacks/cairn/internal/workers/records"
+	"github.com/cairnstacks/cairn/internal/workers/runs"
+)
+
+// keptSet is a set of plans that is kept with the run which has planned it.
+type keptSet struct {
+	store    *runs.Store
+	run      string
+	progress int // number of the last record of how far it was applied
+}
+
+// of returns the run of a set, "" if it is not kept with one.
+func (k *keptSet) of() string {
+	if k == nil {
+		return ""
+	}
+	return k.run
+}
+
+// openKeptSet writes a set that is kept with a run into a directory of its own. The caller closes
+// the connection and removes the directory.
+func (o *gateOptions) openKeptSet(ctx context.Context, s *session.Session) (closeSet func(), err error) {
+	t, err := connectToRuns(ctx, s, strings.TrimPrefix(o.set, session.OfRun))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := s.SetOfRun(ctx, t.store, t.run)
+	if err == nil {
+		o.set = dir
+		err = o.keptWith(ctx, t.store, t.run)
+	}
+	closeSet = func() {
+		_ = os.RemoveAll(dir) //nolint:errcheck // the system removes what is left
+		t.close()
+	}
+	if err != nil {
+		closeSet()
+	}
+	return closeSet, err
+}
+
+// keptWith has the progress of the set in the directory of the options recorded with the run that
+// has planned it.
+func (o *gateOptions) keptWith(ctx context.Context, store *runs.Store, run string) error {
+	content, number, err := store.Progress(ctx, run)
+	if err != nil {
+		return err
+	}
+	o.kept = &keptSet{store: store, run: run, progress: number}
+	if number == 0 {
+		return nil
+	}
+	return os.WriteFile(planset.ProgressFile(o.set), content, 0o600)
+}
+
+// written records how far the set in a directory was applied; nil for one that is kept nowhere else.
+func (k *keptSet) written(ctx context.Context, dir string) func() error {
+	if k == nil {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx) // a unit that has ended counts, also in a run that is interrupted
+	return func() error {
+		content, err := os.ReadFile(planset.ProgressFile(dir))
+		if err != nil {
+			return err
+		}
+		k.progress++
+		err = k.store.KeepProgress(ctx, k.run, k.progress, content)
+		if errors.Is(err, records.ErrExists) {
+			err = failure.Error("Set of plans in use",
+				"Another process is applying the set of the run %s. Wait for it to end; then the same command goes on with the rest.", k.run)
+		}
+		return err
+	}
+}
+
+// setName is the set that is applied, as a person names it.
+func (o *gateOptions) setName() string {
+	if o.kept != nil {
+		return session.OfRun + o.kept.run
+	}
+	return o.set
+}
+
+// keepsWithRun reports whether the plans are kept with the run.
+func (o *gateOptions) keepsWithRun() bool { return o.out == session.OfRun }
+
+// outName is where plans are saved, as a person names it.
+func (g *gates) outName() string {
+	if g.options.keepsWithRun() {
+		return session.OfRun + g.team.run
+	}
+	return g.options.out
+}
