@@ -177,6 +177,7 @@ func (l *life) anyWorker() *worker {
 func (l *life) replace(w *worker) {
 	again := l.random.IntN(3) > 0
 	l.after(l.upTo(leaseTime), func() {
+		l.newest = l.generation
 		if again && w.hasEnded() {
 			l.note("%s begins again", w.name)
 			delete(l.leaving, w)

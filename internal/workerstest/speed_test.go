@@ -17,12 +17,24 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv/temporaltest"
 )
 
-// The stacks of the measurement, each of so many objects that are made one after the other.
+// The sizes of the measurements, of objects that take speedTime each.
 const (
-	speedStacks  = 40
-	speedObjects = 20
-	speedTime    = 200 * time.Millisecond // that an object takes
+	speedTime       = 200 * time.Millisecond
+	speedStacks     = 40
+	speedObjects    = 20  // of a stack, which are made one after the other
+	speedComponents = 300 // of one object each, which have nothing to do with each other
+	speedSlots      = 4   // of a worker
 )
+
+// sample is what is applied.
+type sample struct {
+	write    func(t *testing.T, dir string, onWorkers bool)
+	dir      string // below that of the repository
+	args     []string
+	parallel string // option for what is done at the same time in one process
+	parts    int    // which workers do
+	objects  int
+}
 
 // The figures of docs/performance.md. They are measured when somebody asks for it: a machine that
 // does something else at the same time shows others.
@@ -30,45 +42,44 @@ func TestSpeed(t *testing.T) {
 	if !*speedFlag {
 		t.Skip("measured by: go test ./internal/workerstest -run TestSpeed -speed -v")
 	}
-	alone, aloneCost := measure(t, 0)
-	one, oneCost := measure(t, 1)
-	four, fourCost := measure(t, 4)
-	each := func(cost time.Duration) float64 { return (cost - aloneCost).Seconds() * 1000 / speedStacks }
-	t.Logf("%d stacks of %d objects, %s each: without workers, 4 at the same time: %.1f s, %.1f s of processor time; "+
-		"one worker of 4 slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of a unit beyond that without workers: "+
-		"%.1f ms with one worker, %.1f ms with four", speedStacks, speedObjects, speedTime,
-		alone.Seconds(), aloneCost.Seconds(), one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(), each(oneCost), each(fourCost))
+	for name, s := range map[string]sample{
+		"stacks": {
+			write: speedRepository, args: []string{"run", "apply", "-auto-approve", "-no-color"}, parallel: "-parallel",
+			parts: speedStacks, objects: speedStacks * speedObjects,
+		},
+		"components": {
+			write: speedStack, dir: "stack", args: []string{"apply", "-auto-approve", "-no-color"}, parallel: "-parallelism",
+			parts: speedComponents, objects: speedComponents,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			alone, aloneCost := measure(t, s, 0)
+			one, oneCost := measure(t, s, 1)
+			four, fourCost := measure(t, s, 4)
+			each := func(cost time.Duration) float64 { return (cost - aloneCost).Seconds() * 1000 / float64(s.parts) }
+			t.Logf("%d %s, %d objects of %s: without workers, %d at the same time: %.1f s, %.1f s of processor time; "+
+				"one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of each beyond that without workers: "+
+				"%.1f ms with one worker, %.1f ms with four", s.parts, name, s.objects, speedTime, speedSlots,
+				alone.Seconds(), aloneCost.Seconds(), speedSlots, one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(), each(oneCost), each(fourCost))
+		})
+	}
 }
 
-// measure has stacks applied by so many workers, none for the run itself, and returns the time that
-// this takes, and the processor time of all programs but the servers.
-func measure(t *testing.T, workers int) (wall, processor time.Duration) {
+// measure has a sample applied by so many workers, none for the program itself, and returns the time
+// that this takes, and the processor time of all programs but the servers.
+func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration) {
 	t.Helper()
-	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: 4})
+	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: speedSlots})
 	dir := filepath.Join(c.dir, "repository")
 	if out, err := testenv.Command(t, testenv.Git(t), "init", "--quiet", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
-	var module, workspace strings.Builder
-	module.WriteString("terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n")
-	for i := range speedObjects {
-		after := ""
-		if i > 0 {
-			after = fmt.Sprintf("fake_slow.r%d", i-1)
-		}
-		fmt.Fprintf(&module, "resource \"fake_slow\" \"r%d\" {\n  create_delay = %q\n  depends_on   = [%s]\n}\n", i, speedTime, after)
-	}
-	for i := range speedStacks {
-		name := fmt.Sprintf("s%02d", i)
-		writeFile(t, filepath.Join(dir, name, "main.tfcomponent.hcl"), speedStack)
-		writeFile(t, filepath.Join(dir, name, "main", "main.tf"), module.String())
-		fmt.Fprintf(&workspace, "stack %q {\n  path = %[1]q\n}\n", name)
-	}
-	writeFile(t, filepath.Join(dir, "cairn.workspace.hcl"), workspace.String())
-	args := []string{"run", "apply", "-auto-approve", "-no-color"}
-	env := []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
+	s.write(t, dir, workers > 0)
+	args, env := s.args, []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
 	if workers == 0 {
-		args, env = append(args, "-parallel=4"), append(env, "CAIRN_WORKERS=none")
+		args, env = append(args, fmt.Sprintf("%s=%d", s.parallel, speedSlots)), append(env, "CAIRN_WORKERS=none")
+	} else {
+		args = append(args, s.parallel+"=32")
 	}
 	for range workers {
 		c.addWorker(defaultPool)
@@ -81,11 +92,11 @@ func measure(t *testing.T, workers int) (wall, processor time.Duration) {
 		})
 	}
 	begun := time.Now()
-	p := c.start(c.user, dir, args, env...)
+	p := c.start(c.user, filepath.Join(dir, s.dir), args, env...)
 	<-p.ended
 	wall = time.Since(begun)
-	if p.code() != 0 || len(objects(t, c.store)) != speedStacks*speedObjects {
-		t.Fatalf("the run has ended with exit code %d:\n%s", p.code(), p.output(t))
+	if p.code() != 0 || len(objects(t, c.store)) != s.objects {
+		t.Fatalf("the program has ended with exit code %d:\n%s", p.code(), p.output(t))
 	}
 	processor = p.processorTime()
 	for _, w := range c.workers {
@@ -93,18 +104,66 @@ func measure(t *testing.T, workers int) (wall, processor time.Duration) {
 			t.Error(err)
 		}
 		testenv.Receive(t, "end of a worker", w.ended)
+		t.Logf("a worker has used %s", w.processorTime())
 		processor += w.processorTime()
 	}
+	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s", workers, wall, processor, p.processorTime())
 	return wall, processor
 }
 
-const speedStack = `
-required_providers {
-  fake = { source = "cairnstacks/fake", version = "~> 1.0" }
-}
-provider "fake" "main" {}
-component "main" {
+const speedProvider = "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n"
+
+const speedComponent = `
+component %q {
   source    = "./main"
   providers = { fake = provider.fake.main }
 }
 `
+
+const speedHead = `
+required_providers {
+  fake = { source = "cairnstacks/fake", version = "~> 1.0" }
+}
+provider "fake" "main" {}
+`
+
+// speedRepository writes stacks of one component each.
+func speedRepository(t *testing.T, dir string, _ bool) {
+	t.Helper()
+	var module, workspace strings.Builder
+	module.WriteString(speedProvider)
+	for i := range speedObjects {
+		after := ""
+		if i > 0 {
+			after = fmt.Sprintf("fake_slow.r%d", i-1)
+		}
+		fmt.Fprintf(&module, "resource \"fake_slow\" \"r%d\" {\n  create_delay = %q\n  depends_on   = [%s]\n}\n", i, speedTime, after)
+	}
+	for i := range speedStacks {
+		name := fmt.Sprintf("s%02d", i)
+		writeFile(t, filepath.Join(dir, name, "main.tfcomponent.hcl"), speedHead+fmt.Sprintf(speedComponent, "main"))
+		writeFile(t, filepath.Join(dir, name, "main", "main.tf"), module.String())
+		fmt.Fprintf(&workspace, "stack %q {\n  path = %[1]q\n}\n", name)
+	}
+	writeFile(t, filepath.Join(dir, "cairn.workspace.hcl"), workspace.String())
+}
+
+// speedStack writes one stack, whose components are all in a pool if workers do the work.
+func speedStack(t *testing.T, dir string, onWorkers bool) {
+	t.Helper()
+	var stack strings.Builder
+	stack.WriteString(speedHead)
+	var pool []string
+	for i := range speedComponents {
+		name := fmt.Sprintf("c%03d", i)
+		fmt.Fprintf(&stack, speedComponent, name)
+		pool = append(pool, fmt.Sprintf("%q", "component."+name))
+	}
+	writeFile(t, filepath.Join(dir, "stack", "main.tfcomponent.hcl"), stack.String())
+	writeFile(t, filepath.Join(dir, "stack", "main", "main.tf"),
+		speedProvider+fmt.Sprintf("resource \"fake_slow\" \"r\" {\n  create_delay = %q\n}\n", speedTime))
+	if !onWorkers {
+		return
+	}
+	writeFile(t, filepath.Join(dir, "stack", "cairn.hcl"), fmt.Sprintf("pool %q {\n  components = [%s]\n}\n", defaultPool, strings.Join(pool, ", ")))
+}
