@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package wire encodes plain data to bytes and back, with the values, types, addresses and
-// diagnostics of the runtime in it: what travels between machines.
+// diagnostics of the runtime in it, for messages between machines.
 //
 // It follows the Go types, whatever these are: there is nothing to keep in step with them, and both
 // ends have to be of the same version. A type that holds something other than data (a function, a

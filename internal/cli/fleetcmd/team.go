@@ -336,7 +336,7 @@ func (t *team) task(ctx context.Context, unit int, reacts bool) error {
 	return t.client.Task(ctx, t.numbers[unit], &t.gates.work.Units[unit], reacts)
 }
 
-// lost says what is lost if this program ends now.
+// lost names the work that is lost if this program ends now.
 func (g *gates) lost() string {
 	if g.team == nil {
 		return g.inFlight.Lost()

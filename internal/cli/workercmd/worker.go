@@ -144,7 +144,7 @@ func readConfig(s *session.Session, o workerOptions) (*config.Config, error) {
 	return c, nil
 }
 
-// components is what does the work on components of stacks.
+// components returns the server for the work on components of stacks.
 func (w *worker) components() *engineremote.Server {
 	return engineremote.NewServer(engineremote.ServerOptions{
 		Open: func(stackDir string) (engine.Engine, error) {
@@ -163,7 +163,7 @@ func (w *worker) engineRequest() engines.Request {
 	return request
 }
 
-// server is what does the work on units.
+// server returns the server for the work on units.
 func (w *worker) server() (*remote.Server, error) {
 	cache := w.options.cache
 	if cache == "" {
@@ -211,7 +211,7 @@ func keepProviders(dir string) error {
 	return os.Setenv(cliconfig.CacheVariable, dir)
 }
 
-// inWork says what an interrupted worker waits for.
+// inWork names the work that an interrupted worker waits for.
 func inWork(units int) string {
 	switch units {
 	case 0:

@@ -34,7 +34,7 @@ type answer struct {
 	Diags hcl.Diagnostics
 }
 
-// report is what a worker reports at a time: events, and then a part of the record of an apply.
+// report is one report of a worker: events, and then a part of the record of an apply.
 type report struct {
 	Events []engine.Event
 	Record []byte

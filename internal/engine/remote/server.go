@@ -92,9 +92,9 @@ func (one *served) close() error {
 	return one.session.Close()
 }
 
-// Serve carries out a call and returns its answer, which also says what it has failed with. Stop
-// ends when the caller of the call asks for that, and for no other reason; now is closed when
-// somebody waits for the end.
+// Serve carries out a call and returns its answer, which has the error if it has failed. Stop ends
+// when the caller of the call asks for that, and for no other reason; now is closed when somebody
+// waits for the end.
 //
 // Report returns when a report is where it is not lost with this program. The first error of it is
 // that of all further reports, so that nothing more is begun (rule R3).

@@ -47,7 +47,7 @@ type Sink interface {
 	// Writers returns where output goes to.
 	Writers() (stdout, stderr io.Writer)
 
-	// Noted receives what [Screen.Note] has passed on.
+	// Noted receives the notes of [Screen.Note].
 	Noted(content []byte)
 
 	// Close ends the phase. Its error is that something could not be shown.

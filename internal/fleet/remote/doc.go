@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package remote plans and applies units on workers: it has drivers whose work is done by a worker
-// of a pool, and what does that work there.
+// of a pool, and the server that does that work there.
 //
 // The model:
 //
@@ -16,7 +16,7 @@
 //
 // Rules:
 //
-//	M1. What decides stays with the run: order, gates, approval, rounds, values between units. A
+//	M1. Decisions stay with the run: order, gates, approval, rounds, values between units. A
 //	    worker does one phase of one unit.
 //	M2. An apply of a stack may be delivered again: the state of its deployment says what has been
 //	    done of the plan, and its lock that nobody else does it. An apply of a root module and a

@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/upstream"
 )
 
-// common is what the drivers of stacks and of root modules have in common.
+// common is the common part of the drivers of stacks and of root modules.
 type common struct {
 	client   *Client
 	number   int // of the unit

@@ -17,7 +17,7 @@ import (
 // Kind is that of the calls of this package.
 const Kind = "unit"
 
-// op is what is done with a unit.
+// op is a kind of work on a unit.
 type op string
 
 const (

@@ -139,7 +139,7 @@ func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer,
 	return c.await(ctx, task, follow)
 }
 
-// Begin records that the run has begun, for who takes over its calls, or removes what is old.
+// Begin records that the run has begun, for who takes over its calls, or removes old runs.
 func (c *Client) Begin(ctx context.Context) error {
 	text, err := time.Now().UTC().MarshalText()
 	if err != nil {

@@ -21,9 +21,9 @@
 //	C1. An answer is final: the first one that is recorded counts, and the call is not carried out
 //	    any more. Whoever asks again gets it.
 //	C2. A worker records that it has taken a call before the handler begins. A handler is told of
-//	    attempts of other processes that have left no answer: what may have begun is for it to judge.
-//	C3. A worker takes only what is signed by who may start work, for its pool and its version, and
-//	    before it has expired; and only the request that was signed.
+//	    attempts of other processes that have left no answer, and judges how far these may have come.
+//	C3. A worker takes only tasks that are signed by who may start work, for its pool and version,
+//	    before they have expired; and only the request that was signed.
 //	C4. Everything but the names of workers is sealed in the records. An answer is believed only
 //	    of a worker that has the key of the pool.
 //	C5. A call that may change something is attempted again, by another worker, only when that of the

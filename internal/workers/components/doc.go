@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package components carries the work on components of one stack to workers: it has the
-// [remote.Transport] of an operation, and what receives its calls on a worker.
+// [remote.Transport] of an operation, and the handler of its calls on a worker.
 //
 // The calls of an operation are those of a run of their own, whose ID is made of the names of the
 // calls: so another program finds the records of a call by its name alone. The files of the stack's

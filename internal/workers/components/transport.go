@@ -34,7 +34,7 @@ type Options struct {
 	Waiting func(call, pool string) // a call that no worker has taken for a while; may be nil
 }
 
-// Connection is what calls go through.
+// Connection has the queue and the records that calls go through.
 type Connection struct {
 	Queue   queue.Queue
 	Records records.Store
@@ -149,7 +149,7 @@ func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]by
 		if !call.Changes || !isUncertain(err) {
 			return result(answer, err)
 		}
-		<-time.After(patience) // what may have begun is waited for
+		<-time.After(patience) // work that may have begun is waited for
 		client.Again = true
 	}
 }
@@ -175,7 +175,7 @@ func notBegun(call remote.Call, err error) error {
 	return err
 }
 
-// isUncertain reports whether an error leaves open what a worker does.
+// isUncertain reports whether an error leaves open whether a worker goes on.
 func isUncertain(err error) bool {
 	if err == nil || errors.Is(err, queue.ErrStopped) || errors.Is(err, calls.ErrLost) {
 		return false

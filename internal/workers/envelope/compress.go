@@ -45,8 +45,8 @@ func pack(content []byte) (body []byte, compressed bool, err error) {
 	return body, true, nil
 }
 
-// unpack is the inverse of pack. Its memory grows with what there is, and not with what the body
-// says there will be.
+// unpack is the inverse of pack. Its memory grows with the content as it is read, and not with the
+// size that the body claims.
 func unpack(body []byte, compressed bool, limit int64) ([]byte, error) {
 	if !compressed {
 		if int64(len(body)) > limit {

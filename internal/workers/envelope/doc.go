@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package envelope seals and signs what the machines of a run leave for each other.
+// Package envelope seals and signs the messages that the machines of a run leave for each other.
 //
 // A *pool* is a set of workers that share a key pair: its workers hold the [PoolKey], and whoever
 // starts runs knows its [PoolRecipient]. Those who start runs share one [RunKey], and workers know
@@ -17,8 +17,8 @@
 // Rules:
 //
 //   - V1. An envelope is a file of age: each has a file key of its own, which is wrapped for each
-//     recipient. The place is hashed into what age encrypts and authenticates, with the kind of the
-//     envelope, so that neither another place nor another kind is opened.
+//     recipient. The place is hashed into the text that age encrypts and authenticates, with the
+//     kind of the envelope, so that neither another place nor another kind is opened.
 //   - V2. Anybody who knows a recipient can seal for it. What workers act on is therefore signed,
 //     too: the message of [RunKey.Sign] has to say all that they act on, in one encoding for each
 //     meaning, and the hash of each envelope among that.
@@ -40,8 +40,8 @@
 //
 // Not promised: that a content is the newest or the only one of its place, which is for whoever
 // keeps envelopes, as records that are written once; secrecy of sizes, which tell a little of the
-// content, as large ones are compressed; secrecy of what was sent before, once a key is known;
-// proof to third parties of who has sent a result.
+// content, as large ones are compressed; secrecy of older messages, once a key is known; proof to
+// third parties of who has sent a result.
 //
 // Sources: the file format of age (age-encryption.org/v1), RFC 5869 (HKDF), RFC 7748 (X25519),
 // RFC 8032 (Ed25519ctx), BIP 173 (Bech32).

@@ -212,7 +212,7 @@ func (k RunKey) Text() string { return strings.ToUpper(encodeBech32(runPrefix, k
 // [DefaultLimit].
 func (k RunKey) WithLimit(bytes int64) RunKey { return RunKey{k.opener.withLimit(bytes), k.run} }
 
-// RunPublic is the public key of those who start runs: of what is sealed for them, and of their
+// RunPublic is the public key of those who start runs, for envelopes to them and for their
 // signatures. Equal keys are ==.
 type RunPublic struct{ x25519, ed25519 [keySize]byte }
 

@@ -25,8 +25,8 @@ type Recipient interface {
 	recipient() (age.Recipient, error)
 }
 
-// The beginning of what age encrypts: a byte that says whether the body is compressed, and the hash
-// of the place. In a result, the proof follows (rule V3). The rest is the body.
+// The beginning of the text that age encrypts: a byte that says whether the body is compressed, and
+// the hash of the place. In a result, the proof follows (rule V3). The rest is the body.
 const (
 	isStored     = 0
 	isCompressed = 1
@@ -68,7 +68,7 @@ func (o *opener) open(place string, sealed []byte) ([]byte, error) {
 	return o.content(plainKind, place, head, body)
 }
 
-// contents returns the two parts of what is encrypted of an envelope.
+// contents returns the two parts of the encrypted text of an envelope.
 func contents(kind, place string, content []byte) (head, body []byte, err error) {
 	body, compressed, err := pack(content)
 	if err != nil {
@@ -133,7 +133,7 @@ func wrap(kind, place string, to []Recipient, parts ...[]byte) ([]byte, error) {
 	return sealed.Seal(kind, file.Bytes()), nil
 }
 
-// unwrap is the inverse of wrap, which divides what is encrypted in two.
+// unwrap is the inverse of wrap, and divides the encrypted text in two.
 func (o *opener) unwrap(kind, place string, envelope []byte, size int) (head, body []byte, err error) {
 	if !strings.HasPrefix(string(envelope[:min(len(envelope), len(kind)+1)]), kind+" ") {
 		return nil, nil, fail(place, ProblemFormat)

@@ -1,8 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package records keeps what the machines of a run have in common, as records that are written
-// once.
+// Package records keeps the common data of the machines of a run, as records that are written once.
 //
 // A record is a name and bytes, of which the store does not know the meaning. Names have parts with
 // slashes between them, such as runs/7/component.db/request. Machines leave records for each other

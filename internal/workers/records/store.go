@@ -104,7 +104,7 @@ func ofRecord(name string, err error) error { return fmt.Errorf("record %s: %w",
 // is there and can be read.
 //
 // Credentials are those of the environment of this process, where the libraries of the services
-// look for them. That is what environ has to be.
+// look for them. Environ has to be that environment.
 //
 // Errors: [*Error].
 func Open(ctx context.Context, location string, environ []string) (Store, error) {

@@ -1,16 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package runs keeps what is to be known of a run on workers beside its calls, so that it can be
-// seen, approved, stopped and gone on with from any machine.
+// Package runs keeps the course of a run on workers beside its calls, so that it can be seen,
+// approved, stopped and gone on with from any machine.
 //
 // The records of a run, below runs/ID/, besides those of package calls:
 //
-//	run                  the [Run]: what was asked for, by whom, of which units
+//	run                  the [Run]: the request, by whom, of which units
 //	sources              the files of the run, as package sources packs them
 //	set                  the set of plans that it applies, or has planned for others to apply
 //	progress/N           how far that was applied
-//	variables            what its environment has given values, whoever goes on with it
+//	variables            values of variables from its environment, whoever goes on with it
 //	asked/UNIT-ROUND     a question whether the plan of a unit is to be applied
 //	approved/UNIT-ROUND  the [Approval] of that plan
 //	cancelled            somebody has asked to stop the run
@@ -20,9 +20,9 @@
 //
 // Rules:
 //
-//	D1. A run that goes on in another process does the same calls with the same names: what was
-//	    answered is not done again, and what runs is joined. So several processes may carry on the
-//	    same run.
+//	D1. A run that goes on in another process makes the same calls with the same names: those which
+//	    were answered are not made again, and those in work are joined. So several processes may
+//	    carry on the same run.
 //	D2. An approval is given once, for one plan, and stays.
 //	D3. Whether a run goes on is never concluded from a process that is not there: a run without an
 //	    outcome is one that somebody can attach to.

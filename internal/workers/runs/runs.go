@@ -25,7 +25,7 @@ type Who struct {
 	At   time.Time `json:"at"`
 }
 
-// Run is what was asked for.
+// Run is the request that began a run.
 type Run struct {
 	ID      string   `json:"id"`
 	Began   Who      `json:"began"`

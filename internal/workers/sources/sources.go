@@ -35,8 +35,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/env"
 )
 
-// repositoryMark is what makes a directory the top of a repository, for addresses of sources and
-// names of states.
+// repositoryMark is the name of the entry that makes a directory the top of a repository, for
+// addresses of sources and names of states.
 const repositoryMark = ".git"
 
 // Top returns the top of the repository that a directory is in; the directory itself if it is in
@@ -214,12 +214,12 @@ func (c Cache) prune(since time.Time) {
 		// It is renamed first, so that nobody finds it with some of its files.
 		gone := filepath.Join(c.Dir, "gone-"+entry.Name())
 		if os.Rename(filepath.Join(c.Dir, entry.Name()), gone) == nil {
-			_ = os.RemoveAll(gone) //nolint:errcheck // what is left is in nobody's way
+			_ = os.RemoveAll(gone) //nolint:errcheck // rests are in nobody's way
 		}
 	}
 }
 
-// isPruned matches the names of files of runs, and of what a process has left that was killed.
+// isPruned matches the names of files of runs, and of rests that a killed process has left.
 var isPruned = regexp.MustCompile(`^[0-9a-f]{64}$|^making-|^gone-`)
 
 // Unpack writes the files of an archive, none of which can lead out of the directory.

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// Workers are the workers of all pools, and what the transport keeps. It outlives programs.
+// Workers are the workers of all pools, with the data of the transport. It outlives programs.
 type Workers struct {
 	t      testing.TB
 	server *remote.Server

@@ -44,7 +44,7 @@ type Options struct {
 	// 0 for the usual one.
 	Liveness time.Duration
 
-	// Log receives what the client of the cluster has to say; nil for nobody.
+	// Log receives the messages of the client of the cluster; nil for nobody.
 	Log *slog.Logger
 }
 
@@ -54,10 +54,10 @@ const (
 	heartbeat = time.Second         // between signs of life, which bring the wish to stop back
 	firstTry  = time.Second         // until an attempt that has failed is repeated
 	lastTry   = 30 * time.Second
-	withdraws = 5 * time.Second // for which a cluster is asked to stop what it perhaps has
+	withdraws = 5 * time.Second // for which a cluster is asked to stop a task that it may have
 )
 
-// Liveness is what [Options.Liveness] is without being set. Tests that wait for its end make it
+// Liveness is the usual value of [Options.Liveness]. Tests that wait for its end make it
 // shorter in all their processes, before any queue is opened.
 var Liveness = 30 * time.Second
 
@@ -219,7 +219,7 @@ func ended(err error) error {
 }
 
 // isLost reports whether a request has failed because the cluster or the way to it is down, or
-// because it has lost what it knew, as one in memory does.
+// because it has lost its data, as one in memory does.
 func isLost(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
