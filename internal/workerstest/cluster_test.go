@@ -39,6 +39,7 @@ const (
 	inDirectory = "directory"
 	inPostgres  = "postgres"
 	inObjects   = "objects"
+	inFiles     = "files" // of a server of object storage
 )
 
 // clusterOptions say what a cluster is made of.
@@ -115,6 +116,8 @@ func newCluster(t *testing.T, o clusterOptions) *cluster {
 		}
 	case inObjects:
 		c.objects = objecttest.Start(t, objecttest.GoFakeS3)
+	case inFiles:
+		c.objects = objecttest.Start(t, objecttest.S3)
 	}
 	key, err := envelope.NewRunKey()
 	if err != nil {
@@ -157,7 +160,7 @@ func (c *cluster) newPlace(name string) *place {
 		records = filepath.Join(c.dir, "records")
 	case inPostgres:
 		records = c.postgres.Through(states.address(), "records")
-	case inObjects:
+	case inObjects, inFiles:
 		way := newLink(c, c.objects.Address())
 		p.stores = append(p.stores, way)
 		access := c.objects.Through(way.address())

@@ -119,6 +119,7 @@ func TestSecrets(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]clusterOptions{
 		"files":    {queue: temporaltest.File, records: inDirectory},
+		"objects":  {queue: temporaltest.File, records: inFiles},
 		"postgres": {queue: inPostgres, records: inPostgres},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,8 +175,12 @@ func TestSecrets(t *testing.T) {
 			findInFiles(t, filepath.Join(c.dir, "report.json"), secretMark)
 			findInFiles(t, filepath.Join(c.user.dir, "tmp"), secretMark)
 			findInFiles(t, filepath.Join(c.user.dir, "cache"), secretMark)
-			if options.records == inDirectory {
-				if files := findInFiles(t, filepath.Join(c.dir, "records"), secretMark, plainMark); files < 10 {
+			if options.records != inPostgres {
+				records := filepath.Join(c.dir, "records")
+				if c.objects != nil {
+					records = c.objects.Data()
+				}
+				if files := findInFiles(t, records, secretMark, plainMark); files < 10 {
 					t.Errorf("only %d records were searched", files)
 				}
 				database := filepath.Join(c.temporal.Dir(), "temporal.db")

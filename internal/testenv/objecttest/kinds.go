@@ -73,14 +73,14 @@ var kinds = map[string]kind{
 		bucketDir: Bucket,
 		args: func(s *Server) []string {
 			// Without keep-alive, every request would need a connection of its own.
-			return []string{"--port", s.Address(), "--region", region, "--quiet", "--keep-alive", "posix", s.data()}
+			return []string{"--port", s.Address(), "--region", region, "--quiet", "--keep-alive", "posix", s.Data()}
 		},
 		access: accessS3,
 	},
 	GoFakeS3: {
 		find: build(toolcache.GoFakeS3),
 		args: func(s *Server) []string {
-			return []string{"-host", s.Address(), "-backend", "bolt", "-bolt.db", s.data() + "/objects.db", "-initialbucket", Bucket}
+			return []string{"-host", s.Address(), "-backend", "bolt", "-bolt.db", s.Data() + "/objects.db", "-initialbucket", Bucket}
 		},
 		access: accessS3,
 	},
@@ -90,7 +90,7 @@ var kinds = map[string]kind{
 		args: func(s *Server) []string {
 			return []string{
 				"-scheme", "http", "-host", "127.0.0.1", "-port", strconv.Itoa(s.port), "-public-host", "127.0.0.1", // with any port, as of a proxy
-				"-backend", "filesystem", "-filesystem-root", s.data(), "-log-level", "warn",
+				"-backend", "filesystem", "-filesystem-root", s.Data(), "-log-level", "warn",
 			}
 		},
 		access: func(address string) (string, map[string]string) {
@@ -103,7 +103,7 @@ var kinds = map[string]kind{
 		args: func(s *Server) []string {
 			// Clients are of a newer API than the server.
 			return []string{
-				"--blobHost", "127.0.0.1", "--blobPort", strconv.Itoa(s.port), "--location", s.data(),
+				"--blobHost", "127.0.0.1", "--blobPort", strconv.Itoa(s.port), "--location", s.Data(),
 				"--silent", "--disableTelemetry", "--skipApiVersionCheck",
 			}
 		},

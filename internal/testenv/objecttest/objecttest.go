@@ -78,7 +78,7 @@ func Start(t testing.TB, name string) *Server {
 			t.Error(err)
 		}
 	})
-	if err := os.MkdirAll(filepath.Join(s.data(), kind.bucketDir), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.Data(), kind.bucketDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.Run(t)
@@ -129,7 +129,8 @@ func cache(t testing.TB) *toolcache.Cache {
 	return c
 }
 
-func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+// Data is the directory with the data of the server.
+func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) logFile() string { return filepath.Join(s.dir, "log") }
 
