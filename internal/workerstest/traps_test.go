@@ -56,6 +56,30 @@ func (c *trapCluster) during(name string, do func(t *testing.T)) {
 // once the first one is made.
 func (c *trapCluster) apply(number int, each time.Duration) *process {
 	c.Helper()
+	c.write(number, each, "")
+	begun := c.creates()
+	p := c.startRun()
+	testenv.Within(c, "an object is made", func() {
+		for c.creates() == begun {
+			select {
+			case <-p.ended:
+				c.Fatalf("the run has ended early:\n%s", p.output(c))
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	return p
+}
+
+// startRun begins to apply the stack that was written last.
+func (c *trapCluster) startRun() *process {
+	return c.start(c.user, c.dir, []string{"run", "apply", "-auto-approve", "-no-color"}, "CAIRN_RUN_KEY="+c.keyFile("run"))
+}
+
+// write writes a new stack with so many objects, each of which takes a time, and arguments of the
+// stack in the workspace file.
+func (c *trapCluster) write(number int, each time.Duration, arguments string) {
+	c.Helper()
 	c.made++
 	name := fmt.Sprintf("stack%d", c.made)
 	var module strings.Builder
@@ -79,19 +103,7 @@ component "main" {
 }
 `)
 	writeFile(c, filepath.Join(c.dir, name, "main", "main.tf"), module.String())
-	writeFile(c, filepath.Join(c.dir, "cairn.workspace.hcl"), fmt.Sprintf("stack %q {\n  path = %[1]q\n}\n", name))
-	begun := c.creates()
-	p := c.start(c.user, c.dir, []string{"run", "apply", "-auto-approve", "-no-color"}, "CAIRN_RUN_KEY="+c.keyFile("run"))
-	testenv.Within(c, "an object is made", func() {
-		for c.creates() == begun {
-			select {
-			case <-p.ended:
-				c.Fatalf("the run has ended early:\n%s", p.output(c))
-			case <-time.After(10 * time.Millisecond):
-			}
-		}
-	})
-	return p
+	writeFile(c, filepath.Join(c.dir, "cairn.workspace.hcl"), fmt.Sprintf("stack %q {\n  path = %[1]q\n%s}\n", name, arguments))
 }
 
 // creates returns the number of objects that providers were asked to make.
@@ -219,5 +231,22 @@ func TestTraps(t *testing.T) {
 		if took := time.Since(begun); took > 20*time.Second {
 			t.Errorf("a run has taken %s after the queue was killed", took)
 		}
+	})
+	c.during("W3: nobody works for a pool", func(t *testing.T) {
+		before := c.creates()
+		c.write(1, 10*time.Millisecond, fmt.Sprintf("  tags = [%q]\n", otherPool))
+		p := c.startRun()
+		waits := fmt.Sprintf("stack%d waits for a worker of the pool %s.", c.made, otherPool)
+		testenv.Within(t, "the run says that it waits", func() {
+			for !strings.Contains(p.output(t), waits) {
+				time.Sleep(50 * time.Millisecond)
+			}
+		})
+		shown, err := c.answer(c.dir, "run", "show", announcedIn(t, p))
+		if want := "plan waits for a worker of the pool " + otherPool; err != nil || !strings.Contains(shown, want) {
+			t.Errorf("the run is shown as\n%s%v\nwant %q", shown, err, want)
+		}
+		c.addWorker(otherPool)
+		c.succeeds(p, before+1)
 	})
 }
