@@ -300,11 +300,11 @@ func (c *cluster) states(r *repository) map[string]bool {
 	var mu sync.Mutex
 	var reading sync.WaitGroup
 	slots := make(chan struct{}, 4)
-	for _, name := range r.stacks {
+	for _, dir := range r.states() {
 		reading.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			shown, err := c.answer(filepath.Join(r.dir, "live", name), "show", "-json")
+			shown, err := c.answer(dir, "show", "-json")
 			var document struct {
 				Components []struct {
 					Resources []struct {

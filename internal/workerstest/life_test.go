@@ -62,9 +62,9 @@ type outcome struct {
 
 // The sizes of a life.
 const (
-	stacksOfLife = 12
-	faultsOfRun  = 4
-	runsOfLife   = 6
+	partsOfLife = 12
+	faultsOfRun = 4
+	runsOfLife  = 6
 )
 
 // patience is how long a run may take whose programs are all there: some leases, and the times
@@ -111,8 +111,9 @@ func newLife(t *testing.T, seed uint64, counts map[string]int) *life {
 	if *historyFlag != "" {
 		t.Cleanup(func() { writeFile(t, filepath.Join(*historyFlag, fmt.Sprint(seed)), strings.Join(l.history, "\n")) })
 	}
-	l.note("queue in %s, records in %s", options.queue, options.records)
-	l.repository = newRepository(t, filepath.Join(l.dir, "repository"), stacksOfLife, random.IntN)
+	oneStack := random.IntN(4) == 0
+	l.note("queue in %s, records in %s, one stack: %t", options.queue, options.records, oneStack)
+	l.repository = newRepository(t, filepath.Join(l.dir, "repository"), oneStack, partsOfLife, random.IntN)
 	for _, pool := range []string{defaultPool, defaultPool, otherPool, otherPool} {
 		l.addWorker(pool)
 	}
@@ -175,7 +176,7 @@ func (l *life) carry(faults int, brought *int, args ...string) {
 			kind := faultKinds[l.random.IntN(len(faultKinds))]
 			if kind.bring(l) {
 				l.counts[kind.name]++
-				l.run.hard = l.run.hard || kind.hard
+				l.run.hard = l.run.hard || kind.hard || l.repository.oneStack
 				faults--
 				*brought++
 				moment = l.moment()
@@ -245,6 +246,8 @@ func (l *life) carryOn(args []string) {
 	}
 	l.listen()
 	switch {
+	case l.repository.oneStack:
+		l.applyOn(args)
 	case l.run.id == "":
 		l.note("a run begins %s", args)
 		l.run.carriers = append(l.run.carriers, l.start(l.user, l.repository.dir,
@@ -256,6 +259,17 @@ func (l *life) carryOn(args []string) {
 			l.attach()
 		}
 	}
+}
+
+// applyOn begins to apply one stack, also again after the program that did so was killed.
+func (l *life) applyOn(args []string) {
+	if n := len(l.run.carriers); n > 0 && l.run.carriers[n-1].code() >= 0 {
+		l.run.outcome = &outcome{Code: l.run.carriers[n-1].code()}
+		return
+	}
+	l.note("an apply begins %s", args)
+	l.run.carriers = append(l.run.carriers, l.start(l.user, l.repository.states()[0],
+		append([]string{"apply", "-auto-approve", "-no-color", "-lock-timeout=1m"}, args...), "CAIRN_RUN_KEY="+l.keyFile("run")))
 }
 
 // attach has one more program carry on the run.

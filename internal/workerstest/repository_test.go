@@ -71,17 +71,36 @@ resource "fake_computed" "NAME" {
 output "id" { value = fake_computed.NAME.id }
 `
 
-// repository is a repository of stacks that have values from each other.
-type repository struct {
-	dir    string
-	stacks []string
-	needs  [][]int // the stacks from which each has values
+// stackHead begins the file of one stack of many components.
+const stackHead = `
+required_providers {
+  fake = { source = "cairnstacks/fake", version = "~> 1.0" }
 }
 
-// newRepository makes a repository of so many stacks, each with values from up to two before it.
-func newRepository(t testing.TB, dir string, number int, choose func(n int) int) *repository {
+provider "fake" "main" {}
+`
+
+const componentFile = `
+component %q {
+  source    = "./%[1]s"
+  inputs    = { generation = %q, after = %s }
+  providers = { fake = provider.fake.main }
+}
+`
+
+// repository is a repository of parts that have values from each other: stacks, or components of
+// one stack.
+type repository struct {
+	dir      string
+	oneStack bool
+	parts    []string
+	needs    [][]int // the parts from which each has values
+}
+
+// newRepository makes a repository of so many parts, each with values from up to two before it.
+func newRepository(t testing.TB, dir string, oneStack bool, number int, choose func(n int) int) *repository {
 	t.Helper()
-	r := &repository{dir: dir}
+	r := &repository{dir: dir, oneStack: oneStack}
 	if out, err := testenv.Command(t, testenv.Git(t), "init", "--quiet", dir).CombinedOutput(); err != nil {
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
@@ -93,12 +112,29 @@ func newRepository(t testing.TB, dir string, number int, choose func(n int) int)
 				needs = append(needs, other)
 			}
 		}
-		r.stacks, r.needs = append(r.stacks, name), append(r.needs, needs)
+		r.parts, r.needs = append(r.parts, name), append(r.needs, needs)
+		module := filepath.Join(dir, "live", name, "main")
+		if oneStack {
+			module = filepath.Join(r.states()[0], name)
+		} else {
+			writeFile(t, filepath.Join(dir, "live", name, "main.tfcomponent.hcl"), stackFile)
+		}
 		delay := fmt.Sprint(50 + choose(250))
-		writeFile(t, filepath.Join(dir, "live", name, "main.tfcomponent.hcl"), stackFile)
-		writeFile(t, filepath.Join(dir, "live", name, "main", "main.tf"), strings.NewReplacer("NAME", name, "DELAY", delay).Replace(moduleFile))
+		writeFile(t, filepath.Join(module, "main.tf"), strings.NewReplacer("NAME", name, "DELAY", delay).Replace(moduleFile))
 	}
 	return r
+}
+
+// states returns the directories of stacks.
+func (r *repository) states() []string {
+	if r.oneStack {
+		return []string{filepath.Join(r.dir, "live", "all")}
+	}
+	var dirs []string
+	for _, name := range r.parts {
+		dirs = append(dirs, filepath.Join(r.dir, "live", name))
+	}
+	return dirs
 }
 
 func writeFile(t testing.TB, path, content string) {
@@ -111,16 +147,13 @@ func writeFile(t testing.TB, path, content string) {
 // write has the next run bring another generation.
 func (r *repository) write(t testing.TB, generation string) {
 	t.Helper()
+	if r.oneStack {
+		r.writeStack(t, generation)
+		return
+	}
 	var text strings.Builder
-	for i, name := range r.stacks {
-		after := `"start"`
-		if len(r.needs[i]) > 0 {
-			var parts []string
-			for _, other := range r.needs[i] {
-				parts = append(parts, "${stack."+r.stacks[other]+".output.id}")
-			}
-			after = `"` + strings.Join(parts, " ") + `"`
-		}
+	for i, name := range r.parts {
+		after := r.after(i, "${stack.%s.output.id}")
 		tags := ""
 		if i%2 == 1 {
 			tags = "  tags = [\"" + otherPool + "\"]\n"
@@ -131,10 +164,38 @@ func (r *repository) write(t testing.TB, generation string) {
 	writeFile(t, filepath.Join(r.dir, "cairn.workspace.hcl"), text.String())
 }
 
+// writeStack writes one stack. Each pool has a third of its components, and this process the others.
+func (r *repository) writeStack(t testing.TB, generation string) {
+	t.Helper()
+	text := stackHead
+	inPool := map[string][]string{}
+	for i, name := range r.parts {
+		text += fmt.Sprintf(componentFile, name, generation, r.after(i, "${component.%s.id}"))
+		if pool := []string{defaultPool, otherPool, ""}[i%3]; pool != "" {
+			inPool[pool] = append(inPool[pool], fmt.Sprintf("%q", "component."+name))
+		}
+	}
+	settings := ""
+	for pool, members := range inPool {
+		settings += fmt.Sprintf("pool %q {\n  components = [%s]\n}\n", pool, strings.Join(members, ", "))
+	}
+	writeFile(t, filepath.Join(r.states()[0], "main.tfcomponent.hcl"), text)
+	writeFile(t, filepath.Join(r.states()[0], "cairn.hcl"), settings)
+}
+
+// after is the value that a part has from others, by the reference to one of them.
+func (r *repository) after(part int, reference string) string {
+	values := []string{"start"}
+	for _, other := range r.needs[part] {
+		values = append(values, fmt.Sprintf(reference, r.parts[other]))
+	}
+	return `"` + strings.Join(values, " ") + `"`
+}
+
 // wanted returns the addresses of the objects that a generation has, sorted.
 func (r *repository) wanted(generation string) []string {
 	var addrs []string
-	for _, name := range r.stacks {
+	for _, name := range r.parts {
 		addrs = append(addrs, "fake_computed."+name)
 		for _, key := range []string{"kept", generation} {
 			addrs = append(addrs, fmt.Sprintf("fake_slow.%s[%q]", name, key))
