@@ -184,15 +184,23 @@ func await(ctx context.Context, handle client.ActivityHandle) error {
 // Stop implements [queue.Queue].
 func (q *Queue) Stop(ctx context.Context, task queue.Task) error {
 	handle := q.client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID()})
-	err := handle.Cancel(ctx, client.CancelActivityOptions{})
-	if err == nil {
-		err = handle.Get(ctx, nil)
+	for {
+		err := handle.Cancel(ctx, client.CancelActivityOptions{})
+		if err == nil {
+			err = handle.Get(ctx, nil)
+		}
+		switch err = ended(err); {
+		case isOver(err), errors.Is(err, queue.ErrStopped), as[*queue.RefusedError](err):
+			return nil
+		case !isLost(err):
+			return err
+		}
+		select {
+		case <-time.After(firstTry):
+		case <-ctx.Done():
+			return err
+		}
 	}
-	switch err = ended(err); {
-	case isOver(err), errors.Is(err, queue.ErrStopped), as[*queue.RefusedError](err):
-		return nil
-	}
-	return err
 }
 
 // isOver reports whether something cannot be stopped since it has ended.

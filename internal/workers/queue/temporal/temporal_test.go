@@ -118,12 +118,17 @@ func TestServerKilled(t *testing.T) {
 
 	s.Kill(t)
 	ending.End(nil)
+	stopping := make(chan error, 1)
+	go func() { stopping <- q.Stop(t.Context(), queuetest.Task()) }() // waits for the cluster (rule Q4)
 	since := outages.next(t, s, false).Since // after the liveness of the impatient one, too
 	s.Run(t)
 	if over := outages.next(t, s, true); !over.Since.Equal(since) {
 		t.Errorf("the outage began at %s and ended as one that began at %s", since, over.Since)
 	}
 
+	if err := testenv.Receive(t, "end of a task that does not run", stopping); err != nil {
+		t.Error(err)
+	}
 	doingEnds.Ends(nil)
 	// The attempt is dead for the cluster, though its handler runs: there is another one (rule Q1).
 	second := outlivedWorker.Next()
