@@ -164,7 +164,8 @@ func (r *repository) write(t testing.TB, generation string) {
 	writeFile(t, filepath.Join(r.dir, "cairn.workspace.hcl"), text.String())
 }
 
-// writeStack writes one stack. Each pool has a third of its components, and this process the others.
+// writeStack writes one stack. Each pool has a third of its components, and this process the
+// others.
 func (r *repository) writeStack(t testing.TB, generation string) {
 	t.Helper()
 	text := stackHead

@@ -60,13 +60,14 @@ func TestSpeed(t *testing.T) {
 			t.Logf("%d %s, %d objects of %s: without workers, %d at the same time: %.1f s, %.1f s of processor time; "+
 				"one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of each beyond that without workers: "+
 				"%.1f ms with one worker, %.1f ms with four", s.parts, name, s.objects, speedTime, speedSlots,
-				alone.Seconds(), aloneCost.Seconds(), speedSlots, one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(), each(oneCost), each(fourCost))
+				alone.Seconds(), aloneCost.Seconds(), speedSlots, one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(),
+				each(oneCost), each(fourCost))
 		})
 	}
 }
 
-// measure has a sample applied by so many workers, none for the program itself, and returns the time
-// that this takes, and the processor time of all programs but the servers.
+// measure has a sample applied by so many workers, none for the program itself, and returns the
+// time that this takes, and the processor time of all programs but the servers.
 func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration) {
 	t.Helper()
 	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: speedSlots})
@@ -165,5 +166,6 @@ func speedStack(t *testing.T, dir string, onWorkers bool) {
 	if !onWorkers {
 		return
 	}
-	writeFile(t, filepath.Join(dir, "stack", "cairn.hcl"), fmt.Sprintf("pool %q {\n  components = [%s]\n}\n", defaultPool, strings.Join(pool, ", ")))
+	writeFile(t, filepath.Join(dir, "stack", "cairn.hcl"),
+		fmt.Sprintf("pool %q {\n  components = [%s]\n}\n", defaultPool, strings.Join(pool, ", ")))
 }

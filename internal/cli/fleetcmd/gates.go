@@ -95,7 +95,8 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show which stacks belong to the change, why, and in which steps it is done")
 			if mode == rollout.PlanOnly {
 				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
-				f.StringVar(&o.out, "out", "", "save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets. On workers, run: keeps them with the run")
+				f.StringVar(&o.out, "out", "",
+					"save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets. On workers, run: keeps them with the run")
 			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
@@ -180,15 +181,23 @@ func (o *gateOptions) checkOthers(s *session.Session) error {
 			"A saved set decides which plans are applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
 	case o.sameTree && o.set == "":
 		return failure.Error("Missing argument", "The option -same-tree is about a saved set. Name its directory.")
-	case strings.HasPrefix(o.out, session.OfRun) && !o.keepsWithRun():
-		return failure.Error("Invalid value", "The option -out takes a directory, or %s alone: the run gets its ID when it begins.", session.OfRun)
-	case o.out != "" && o.dryRun:
-		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
 	case o.dryRun && o.detailed:
 		return failure.Error("Conflicting options",
 			"With -dry-run nothing is planned, so that -detailed-exitcode has nothing to report. Leave one of them out.")
 	case s.Options.JSON && !o.dryRun:
 		return failure.Error("Missing required option", "The option -json is for dry runs: add -dry-run.")
+	}
+	return o.checkOut()
+}
+
+// checkOut checks the place where plans are to be saved.
+func (o *gateOptions) checkOut() error {
+	switch {
+	case o.out != "" && o.dryRun:
+		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
+	case strings.HasPrefix(o.out, session.OfRun) && !o.keepsWithRun():
+		return failure.Error("Invalid value",
+			"The option -out takes a directory, or %s alone: the run gets its ID when it begins.", session.OfRun)
 	}
 	return nil
 }
@@ -248,10 +257,6 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	}
 	if err := g.openTeam(work.Workers); err != nil {
 		return nil, err
-	}
-	if o.keepsWithRun() && g.team == nil {
-		return nil, failure.Error("No workers",
-			"Plans are kept with a run only where workers do it, and this one is done here. Name a directory: -out=DIR.")
 	}
 	switch {
 	case g.parallel > 0:

@@ -310,7 +310,8 @@ func (g *gates) howToGoOn(end rollout.End) string {
 		return ""
 	}
 	alone := commandLine([]string{"cairn", "run", "apply", "-query=stack_name:" + g.work.Units[end.Unit].Name})
-	return "; plan and apply it by itself with " + alone + ", then go on with " + commandLine([]string{"cairn", "run", "apply", g.options.setName()})
+	goOn := commandLine([]string{"cairn", "run", "apply", g.options.setName()})
+	return "; plan and apply it by itself with " + alone + ", then go on with " + goOn
 }
 
 // withPlans makes a run apply the plans of a set. All of them are looked at before anything is

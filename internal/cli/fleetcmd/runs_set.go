@@ -67,7 +67,8 @@ func (o *gateOptions) keptWith(ctx context.Context, store *runs.Store, run strin
 	return os.WriteFile(planset.ProgressFile(o.set), content, 0o600)
 }
 
-// written records how far the set in a directory was applied; nil for one that is kept nowhere else.
+// written records how far the set in a directory was applied; nil for one that is kept nowhere
+// else.
 func (k *keptSet) written(ctx context.Context, dir string) func() error {
 	if k == nil {
 		return nil

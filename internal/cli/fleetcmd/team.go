@@ -67,8 +67,15 @@ func (g *gates) openTeam(declared *config.Config) error {
 		return nil
 	}
 	found, err := g.session.Workers(declared)
-	if found == nil || err != nil {
+	if err != nil {
 		return err
+	}
+	if found == nil {
+		if g.options.keepsWithRun() {
+			return failure.Error("No workers",
+				"Plans are kept with a run only where workers do it, and this one is done here. Name a directory: -out=DIR.")
+		}
+		return nil
 	}
 	if g.session.Options.Engine != "" {
 		return failure.Error("Conflicting options", "The option -engine is about this process, and workers do the work of this run. "+

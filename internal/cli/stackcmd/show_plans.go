@@ -30,8 +30,8 @@ type savedPlan struct {
 	unit *planset.Unit // of a set
 }
 
-// readPlans reads the plan in a file, or those of a set in a directory or of a run. There is no set of a
-// file.
+// readPlans reads the plan in a file, or those of a set in a directory or of a run. There is no set
+// of a file.
 func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPlan, *planset.Set, error) {
 	if id, ok := strings.CutPrefix(path, session.OfRun); ok {
 		dir, err := fetchSet(ctx, s, id)

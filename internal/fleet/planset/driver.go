@@ -34,8 +34,8 @@ type Applying struct {
 	}
 }
 
-// NewApplying returns a set as it is to be applied, with how far it was. Written is called when that
-// was written; it may be nil.
+// NewApplying returns a set as it is to be applied, with how far it was. Written is called when
+// that was written; it may be nil.
 func NewApplying(set *Set, progress map[string]Progress, written func() error) *Applying {
 	a := &Applying{Set: set, written: written}
 	a.mu.progress = maps.Clone(progress)

@@ -120,7 +120,7 @@ func TestServerKilled(t *testing.T) {
 	ending.End(nil)
 	stopping := make(chan error, 1)
 	go func() { stopping <- q.Stop(t.Context(), queuetest.Task()) }() // waits for the cluster (rule Q4)
-	since := outages.next(t, s, false).Since // after the liveness of the impatient one, too
+	since := outages.next(t, s, false).Since                          // after the liveness of the impatient one, too
 	s.Run(t)
 	if over := outages.next(t, s, true); !over.Since.Equal(since) {
 		t.Errorf("the outage began at %s and ended as one that began at %s", since, over.Since)
