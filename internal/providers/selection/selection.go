@@ -291,7 +291,7 @@ func (r *Request) cached(lock *locks.Lock) (hash release.Hash, ok bool) {
 	if found == nil {
 		return "", false
 	}
-	hash, err := found.Hash()
+	hash, err := source.FetchOptions{Hash: r.Hash}.HashOf(found.Dir)
 	if err != nil {
 		return "", false
 	}

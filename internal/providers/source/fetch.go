@@ -150,13 +150,17 @@ func (p *Package) check(archive string, opts FetchOptions) (release.Hash, error)
 	return hash, nil
 }
 
+// HashOf returns the hash of an unpacked package in a directory.
+func (o FetchOptions) HashOf(dir string) (release.Hash, error) {
+	if o.Hash == nil {
+		return release.HashContent(dir)
+	}
+	return o.Hash(dir)
+}
+
 // link makes a link to a directory of a mirror, or a copy where links cannot be made.
 func (p *Package) link(target string, opts FetchOptions) (release.Hash, error) {
-	hash := opts.Hash
-	if hash == nil {
-		hash = release.HashContent
-	}
-	content, err := hash(p.path)
+	content, err := opts.HashOf(p.path)
 	if err != nil {
 		return "", err
 	}
