@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -95,6 +96,15 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 	cmd.Dir = opts.Dir
 	cmd.Env = quiet(telemetry.Environ(ctx, opts.Environ), opts.Log.LevelOfProviders())
 	endWithParent(cmd)
+	var security *tls.Config
+	if environ.Get(opts.Environ, NoTLSVariable) == "" {
+		own, err := ownCertificate()
+		if err != nil {
+			end()
+			return nil, &Error{Problem: "No certificate could be made for the connection to the provider.", Said: err.Error()}
+		}
+		cmd.Env, security = append(cmd.Env, certificateVariable+"="+own.text), own.config()
+	}
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
 			ProtocolVersion:  legacyVersion,
@@ -106,7 +116,7 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 			6: {pluginName: clientPlugin{}},
 		},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		AutoMTLS:         environ.Get(opts.Environ, NoTLSVariable) == "",
+		TLSConfig:        security,
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		StartTimeout:     opts.StartTimeout,
