@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -25,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/providers/parallel"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -266,26 +269,36 @@ func (t *team) poolOf(u *rollout.Unit) string { return t.find(u).Name }
 // prepare fetches the packages of the stacks and completes their lock files, so that no worker
 // chooses a version.
 func (t *team) prepare(ctx context.Context, d *rollout.Drivers) error {
+	var units []*rollout.Unit // one of each directory
 	prepared := map[string]bool{}
 	for _, unit := range t.gates.work.Chosen() {
 		u := &t.gates.work.Units[unit]
-		if u.Kind != rollout.Components || prepared[u.Dir] {
-			continue
+		if u.Kind == rollout.Components && !prepared[u.Dir] {
+			prepared[u.Dir] = true
+			units = append(units, u)
 		}
-		prepared[u.Dir] = true
+	}
+	type result struct {
+		part  *session.Session
+		diags hcl.Diagnostics
+		err   error
+	}
+	results := make([]result, len(units))
+	parallel.Each(units, parallel.Downloads, func(i int, u *rollout.Unit) {
 		options := d.Stack
 		options.Env.Dir, options.Env.Home, options.Env.Environ = u.Dir, u.Home, rollout.Environment(u)
-		part := t.gates.session.Part(u.Name, t.gates.session.Streams, &options)
+		one := &results[i]
+		one.part = t.gates.session.Part(u.Name, t.gates.session.Streams, &options)
 		stack := operation.Open(options)
-		_, diags := stack.Install(ctx, operation.InstallRequest{})
-		if err := part.Report(diags); err != nil {
+		_, one.diags = stack.Install(ctx, operation.InstallRequest{})
+		one.err = stack.Close()
+	})
+	for i, one := range results {
+		if err := errors.Join(one.part.Report(one.diags), one.err); err != nil {
 			return err
 		}
-		if err := stack.Close(); err != nil {
-			return err
-		}
-		if diags.HasErrors() {
-			return failure.Error("Stack not prepared", "The sources and providers of %s could not be prepared. Nothing was run.", u.Name)
+		if one.diags.HasErrors() {
+			return failure.Error("Stack not prepared", "The sources and providers of %s could not be prepared. Nothing was run.", units[i].Name)
 		}
 	}
 	return nil
