@@ -877,7 +877,7 @@ func TestRepositoryMistakes(t *testing.T) {
 		{name: "set of an apply", command: "run apply -out=other", summary: "Unknown option", says: []string{"cairn run apply -h"}},
 		{name: "set of a destroy", command: "run destroy plans", summary: "Too many arguments", says: []string{"cairn run destroy -h"}},
 		{name: "set for a plan", command: "run plan plans", summary: "Too many arguments", says: []string{"cairn run plan -h"}},
-		{name: "two sets", command: "run apply plans other", summary: "Too many arguments", says: []string{"cairn run apply [DIR]"}},
+		{name: "two sets", command: "run apply plans other", summary: "Too many arguments", says: []string{"cairn run apply [DIR|run:ID]"}},
 		{name: "no set", command: "run apply nowhere", summary: "No set of plans", says: []string{"no file index.json"}},
 		{name: "directory without a set", command: "run apply net", summary: "No set of plans", says: []string{"no file index.json"}},
 		{name: "file in a set", command: "run apply plans/index.json", summary: "Unreadable set of plans", says: []string{"Name the directory"}},
