@@ -7,7 +7,9 @@ package workerstest_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,7 +25,7 @@ const (
 	speedStacks     = 40
 	speedObjects    = 20  // of a stack, which are made one after the other
 	speedComponents = 300 // of one object each, which have nothing to do with each other
-	speedSlots      = 4   // of a worker
+	speedSlots      = 2   // of a worker: the processors of one machine are for all of them
 )
 
 // sample is what is applied.
@@ -92,6 +94,10 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 			}
 		})
 	}
+	started := time.Duration(0) // processor time until workers serve
+	for _, w := range c.workers {
+		started += w.usedSoFar(t)
+	}
 	begun := time.Now()
 	p := c.start(c.user, filepath.Join(dir, s.dir), args, env...)
 	<-p.ended
@@ -99,17 +105,37 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 	if p.code() != 0 || len(objects(t, c.store)) != s.objects {
 		t.Fatalf("the program has ended with exit code %d:\n%s", p.code(), p.output(t))
 	}
-	processor = p.processorTime()
+	processor = p.processorTime() - started
 	for _, w := range c.workers {
 		if err := w.signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
 		testenv.Receive(t, "end of a worker", w.ended)
-		t.Logf("a worker has used %s", w.processorTime())
 		processor += w.processorTime()
 	}
-	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s", workers, wall, processor, p.processorTime())
+	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s, besides the start of workers, %s",
+		workers, wall, processor, p.processorTime(), started)
 	return wall, processor
+}
+
+// usedSoFar returns the processor time of a process that runs, without that of its children.
+func (p *process) usedSoFar(t *testing.T) time.Duration {
+	t.Helper()
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(content), ") ") // after the name of the program
+	fields := strings.Fields(rest)
+	var ticks time.Duration
+	for _, field := range fields[11:13] { // of this process, for itself and in the system
+		count, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += time.Duration(count)
+	}
+	return ticks * time.Second / 100 // the unit of all architectures that Go knows
 }
 
 const speedProvider = "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n"

@@ -318,6 +318,9 @@ type following struct {
 // calls are answered before.
 const reportTime = time.Second
 
+// idleTime is the time between looks at a call that no worker has taken. There may be many of them.
+const idleTime = 3 * time.Second
+
 // waitTime is how long a call waits for a worker until somebody is told.
 const waitTime = 10 * time.Second
 
@@ -325,17 +328,18 @@ const waitTime = 10 * time.Second
 // reports. That the records cannot be read is no reason to end the work: the answer leads to them
 // once more.
 func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered bool) {
-	ticker := time.NewTicker(reportTime)
-	defer ticker.Stop()
+	look := time.NewTimer(reportTime)
+	defer look.Stop()
 	began, told := time.Now(), f.client.Waiting == nil
 	for {
 		select {
 		case <-ended:
 			return false
-		case <-ticker.C:
+		case <-look.C:
 		}
 		names, err := f.client.Records.List(ctx, f.at)
 		if err != nil {
+			look.Reset(reportTime)
 			continue
 		}
 		taken, unread := false, false
@@ -352,7 +356,12 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 		if answered {
 			return true
 		}
-		if !taken && !told && time.Since(began) > waitTime {
+		if taken {
+			look.Reset(reportTime)
+			continue
+		}
+		look.Reset(idleTime)
+		if !told && time.Since(began) > waitTime {
 			f.client.Waiting(f.call)
 			told = true
 		}

@@ -266,6 +266,7 @@ const mostPollers = 4
 // worker returns one that gives tasks to a handler, and tells of an error after which it cannot go
 // on.
 func (q *Queue) worker(pool string, slots int, handle queue.Handler, failed chan<- error) worker.Worker {
+	worker.SetBinaryChecksum("cairn") // else the SDK hashes this whole program, which only workflows need
 	w := worker.New(q.client, prefix+pool, worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		MaxConcurrentActivityTaskPollers:   min(slots, mostPollers),
