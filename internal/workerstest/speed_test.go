@@ -19,12 +19,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv/temporaltest"
 )
 
-// The sizes of the measurements, of objects that take speedTime each.
+// The sizes of the measurements. Objects take speedTime each, one after the other.
 const (
 	speedTime       = 200 * time.Millisecond
 	speedStacks     = 40
-	speedObjects    = 20  // of a stack, which are made one after the other
-	speedComponents = 300 // of one object each, which have nothing to do with each other
+	speedObjects    = 20  // of a stack
+	speedComponents = 300 // which have nothing to do with each other
+	speedParts      = 5   // objects of a component
 	speedSlots      = 2   // of a worker: the processors of one machine are for all of them
 )
 
@@ -51,7 +52,7 @@ func TestSpeed(t *testing.T) {
 		},
 		"components": {
 			write: speedStack, dir: "stack", args: []string{"apply", "-auto-approve", "-no-color"}, parallel: "-parallelism",
-			parts: speedComponents, objects: speedComponents,
+			parts: speedComponents, objects: speedComponents * speedParts,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -154,22 +155,29 @@ required_providers {
 provider "fake" "main" {}
 `
 
-// speedRepository writes stacks of one component each.
-func speedRepository(t *testing.T, dir string, _ bool) {
-	t.Helper()
-	var module, workspace strings.Builder
+// speedModule returns a module of so many objects.
+func speedModule(objects int) string {
+	var module strings.Builder
 	module.WriteString(speedProvider)
-	for i := range speedObjects {
+	for i := range objects {
 		after := ""
 		if i > 0 {
 			after = fmt.Sprintf("fake_slow.r%d", i-1)
 		}
 		fmt.Fprintf(&module, "resource \"fake_slow\" \"r%d\" {\n  create_delay = %q\n  depends_on   = [%s]\n}\n", i, speedTime, after)
 	}
+	return module.String()
+}
+
+// speedRepository writes stacks of one component each.
+func speedRepository(t *testing.T, dir string, _ bool) {
+	t.Helper()
+	var workspace strings.Builder
+	module := speedModule(speedObjects)
 	for i := range speedStacks {
 		name := fmt.Sprintf("s%02d", i)
 		writeFile(t, filepath.Join(dir, name, "main.tfcomponent.hcl"), speedHead+fmt.Sprintf(speedComponent, "main"))
-		writeFile(t, filepath.Join(dir, name, "main", "main.tf"), module.String())
+		writeFile(t, filepath.Join(dir, name, "main", "main.tf"), module)
 		fmt.Fprintf(&workspace, "stack %q {\n  path = %[1]q\n}\n", name)
 	}
 	writeFile(t, filepath.Join(dir, "cairn.workspace.hcl"), workspace.String())
@@ -187,8 +195,7 @@ func speedStack(t *testing.T, dir string, onWorkers bool) {
 		pool = append(pool, fmt.Sprintf("%q", "component."+name))
 	}
 	writeFile(t, filepath.Join(dir, "stack", "main.tfcomponent.hcl"), stack.String())
-	writeFile(t, filepath.Join(dir, "stack", "main", "main.tf"),
-		speedProvider+fmt.Sprintf("resource \"fake_slow\" \"r\" {\n  create_delay = %q\n}\n", speedTime))
+	writeFile(t, filepath.Join(dir, "stack", "main", "main.tf"), speedModule(speedParts))
 	if !onWorkers {
 		return
 	}
