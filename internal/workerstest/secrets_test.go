@@ -119,7 +119,7 @@ func TestSecrets(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string]clusterOptions{
 		"files":    {queue: temporaltest.File, records: inDirectory},
-		"objects":  {queue: temporaltest.File, records: inFiles},
+		"objects":  {queue: temporaltest.File, records: inObjects},
 		"postgres": {queue: inPostgres, records: inPostgres},
 	} {
 		t.Run(name, func(t *testing.T) {
