@@ -114,7 +114,8 @@ func newCluster(t *testing.T, o clusterOptions) *cluster {
 			t.Fatal(err)
 		}
 	case inObjects:
-		// Not gofakes3, whose answers may be wrong: they are memory of its database, which writers use again.
+		// Not gofakes3, whose answers may be wrong: they are memory of its database, which writers
+		// use again.
 		c.objects = objecttest.Start(t, objecttest.S3)
 	}
 	key, err := envelope.NewRunKey()
