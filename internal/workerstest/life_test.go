@@ -156,8 +156,17 @@ func (l *life) pass() {
 		e.do()
 	}
 	for _, w := range l.workers {
-		if w.hasEnded() && !l.leaving[w] {
+		switch {
+		case !w.hasEnded() || l.leaving[w]:
+		case strings.Contains(w.output(l), serves):
 			l.fatalf("%s has ended by itself (rule W5)", w.name)
+		default: // it could not reach the records, whose location may be wrong: whoever supervises it tries again
+			l.note("%s could not begin: %s", w.name, w.output(l))
+			l.leaving[w] = true
+			l.after(briefly, func() {
+				delete(l.leaving, w)
+				l.begin(w)
+			})
 		}
 	}
 	if len(l.events) > 0 || l.healed.IsZero() {
@@ -222,6 +231,9 @@ func modified(dir string) time.Time {
 	}
 	return info.ModTime()
 }
+
+// serves is a part of what a worker says once it can work.
+const serves = "Working for the pool"
 
 var announced = regexp.MustCompile(`(?m)^Run (\S+), on workers at`)
 

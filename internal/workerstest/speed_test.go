@@ -90,7 +90,7 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 	}
 	for _, w := range c.workers {
 		testenv.Within(t, "a worker serves", func() {
-			for !strings.Contains(w.output(t), "Working for the pool") {
+			for !strings.Contains(w.output(t), serves) {
 				time.Sleep(10 * time.Millisecond)
 			}
 		})
