@@ -60,6 +60,15 @@ type Shared struct {
 	publishing sync.Mutex // from the look at other deployments' values until the own ones are kept, so that the last one sees all
 }
 
+// Renewed returns an empty cache for stacks in other directories. It has the connections to places
+// of states in common with this one: a server that was reached before is waited for while it is
+// away.
+func (s *Shared) Renewed() *Shared {
+	renewed := &Shared{}
+	renewed.states.ConnectAs(&s.states)
+	return renewed
+}
+
 // OfEngines is the cache of their engines.
 func (s *Shared) OfEngines() *engines.Shared { return &s.engines }
 

@@ -177,12 +177,13 @@ func (w *worker) server() (*remote.Server, error) {
 	if err := keepProviders(filepath.Join(cache, "providers")); err != nil {
 		return nil, err
 	}
+	all := &operation.Shared{}
 	server := &remote.Server{
 		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(),
 		Environ: environ.Without(os.Environ(), config.PoolKeyVariable),
 		Stack:   operation.Options{Engine: w.engineRequest(), ReadOnlyLocks: true},
 		Shared: func() *operation.Shared {
-			shared := &operation.Shared{}
+			shared := all.Renewed()
 			shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))
 			return shared
 		},

@@ -39,7 +39,18 @@ const Default = "cairn.state.db"
 // for concurrent use.
 type Shared struct {
 	stores   locations.Shared
+	as       *Shared // whose stores these are; nil for the own ones
 	readings deployment.Known
+}
+
+// ConnectAs has the connections in common with another cache. It is called before any use.
+func (s *Shared) ConnectAs(other *Shared) { s.as = other }
+
+func (s *Shared) connections() *locations.Shared {
+	if s.as != nil {
+		return s.as.connections()
+	}
+	return &s.stores
 }
 
 // Place is where the states of the deployments of a stack are.
@@ -151,7 +162,7 @@ func (p Place) open(opts statestore.Options, mode encryptedstore.Mode) (statesto
 func (p Place) openStored(opts statestore.Options) (statestore.Store, error) {
 	var shared *locations.Shared
 	if p.shared != nil && !opts.Traceless {
-		shared = &p.shared.stores
+		shared = p.shared.connections()
 	}
 	opts.Away = func(outage statestore.Outage) { p.notify.Send(notice.WaitingForState(outage)) }
 	return locations.Open(p.location, shared, opts)

@@ -61,7 +61,7 @@ func newPostgresStore(location string, shared *Shared, opts statestore.Options) 
 	}
 	s.server = shared.server(s.Address.Server, config)
 	s.patience = &statestore.Patience{
-		Server: &s.server.reach, Location: s.Shown, AtMost: atMost, Away: opts.Away, IsLost: postgres.IsLost, Reason: postgres.ConnectionReason,
+		Server: s.server.reach, Location: s.Shown, AtMost: atMost, Away: opts.Away, IsLost: postgres.IsLost, Reason: postgres.ConnectionReason,
 	}
 	return s, nil
 }

@@ -23,7 +23,7 @@ import (
 type postgresServer struct {
 	reading, writing *sql.DB
 
-	reach        statestore.Reach
+	reach        *statestore.Reach
 	transactions atomic.Int64 // that wrote
 
 	shared  *Shared // nil if it is for one store alone
@@ -43,13 +43,16 @@ func (s *Shared) server(address string, config *pgx.ConnConfig) *postgresServer 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.mu.servers == nil {
-		s.mu.servers = map[string]*postgresServer{}
+		s.mu.servers, s.mu.reach = map[string]*postgresServer{}, map[string]*statestore.Reach{}
+	}
+	if s.mu.reach[address] == nil {
+		s.mu.reach[address] = &statestore.Reach{}
 	}
 	server := s.mu.servers[address]
 	if server == nil {
 		server = &postgresServer{
 			reading: postgres.OpenPool(config), writing: postgres.OpenPool(config),
-			shared: s, address: address, checked: map[string]*atomic.Bool{},
+			reach: s.mu.reach[address], shared: s, address: address, checked: map[string]*atomic.Bool{},
 		}
 		s.mu.servers[address] = server
 	}

@@ -447,6 +447,37 @@ func TestPostgresServerStops(t *testing.T) {
 	}
 }
 
+// A server that another store has reached before is waited for, also when nobody uses it any more.
+func TestPostgresServerReachedBefore(t *testing.T) {
+	server := postgrestest.Start(t)
+	shared := &Shared{}
+	away := make(chan statestore.Outage, 1)
+	open := func() statestore.Store {
+		s, err := Open(newSchema(server), shared, statestore.Options{Away: func(o statestore.Outage) { away <- o }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	before := open()
+	storetest.MustUnlock(t, storetest.MustLock(t, before, "default"))
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+	server.Stop(t, syscall.SIGKILL)
+	s := open()
+	read := make(chan error, 1)
+	go func() {
+		_, err := s.Deployments(t.Context())
+		read <- err
+	}()
+	testenv.Receive(t, "word that the server is away", away)
+	server.Run(t)
+	if err := errors.Join(testenv.Receive(t, "the deployments", read), s.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A server that does not come back is an error after a while, and after that at once.
 func TestPostgresServerGone(t *testing.T) {
 	server := postgrestest.Start(t)

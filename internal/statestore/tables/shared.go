@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // Shared is common to stores that one process has open at the same locations, as those of several
@@ -17,8 +19,9 @@ import (
 type Shared struct {
 	mu struct {
 		sync.Mutex
-		files   map[string]*sharedFile     // by path
-		servers map[string]*postgresServer // by URL
+		files   map[string]*sharedFile       // by path
+		servers map[string]*postgresServer   // by URL
+		reach   map[string]*statestore.Reach // of all servers that there were, by URL
 	}
 }
 
