@@ -104,8 +104,8 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	}
 	var ends []rollout.End
 	display.During(func() { ends = g.work.Run(ctx, options) })
-	plans.Remove() // while one more signal does not end this program
 	setErr := g.saveSet(context.WithoutCancel(ctx), ends)
+	plans.Remove() // while one more signal does not end this program
 	g.gone.tidy(ends)
 	stop()
 	report := g.report(ends)

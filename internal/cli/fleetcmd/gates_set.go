@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -121,9 +120,7 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 		}
 		dir := g.options.out
 		if g.options.keepsWithRun() {
-			if dir, err = os.MkdirTemp("", "cairn-set-"); err != nil {
-				return err
-			}
+			dir = filepath.Join(drivers.Plans, "set")
 		}
 		set, err := planset.Create(ctx, dir, rand.Text(), keys)
 		if err != nil {
@@ -244,9 +241,6 @@ func (g *gates) saveSet(ctx context.Context, ends []rollout.End) error {
 	if g.saving == nil {
 		return nil
 	}
-	if g.options.keepsWithRun() {
-		defer os.RemoveAll(g.saving.Dir) //nolint:errcheck // the system removes what is left
-	}
 	if slices.ContainsFunc(ends, func(end rollout.End) bool { return !end.Done }) {
 		g.saving.Discard()
 		return failure.Error("Set of plans not saved", "Not all stacks could be planned, so that there is no set in %s.", g.outName())
@@ -277,8 +271,8 @@ func (g *gates) saveSet(ctx context.Context, ends []rollout.End) error {
 		return err
 	}
 	if g.options.keepsWithRun() {
-		if err := g.team.store.KeepSet(ctx, g.team.run, g.saving.Dir); err != nil {
-			return failure.Error("Set of plans not saved", "The set cannot be kept with the run %s: %s.", g.team.run, failure.Reason(err))
+		if err := g.keepSet(ctx); err != nil {
+			return err
 		}
 	}
 	var left []string

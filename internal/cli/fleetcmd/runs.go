@@ -371,11 +371,16 @@ func attach(ctx context.Context, s *session.Session, t *team, o gateOptions) (in
 	o.tree.root = filepath.Join(dir, filepath.FromSlash(t.record.Sources.Below))
 	o.autoApprove, o.ask, o.acceptRecovery, o.concise = kept.AutoApprove, kept.Ask, kept.AcceptRecovery, kept.Concise
 	o.maxRounds, o.parallelOption, o.attached, o.allowDirty = cmdline.Count(kept.MaxRounds), cmdline.Count(kept.Parallel), t, true
+	if kept.KeepsSet {
+		o.out = session.OfRun
+	}
 	if kept.Set {
-		if o.set, err = s.SetOfRun(ctx, t.store, t.run); err != nil {
+		set, remove, err := s.SetOfRun(ctx, t.store, t.run)
+		if err != nil {
 			return 0, err
 		}
-		defer os.RemoveAll(o.set) //nolint:errcheck // the system removes what is left
+		defer remove()
+		o.set = set
 		if kept.SetOf != "" {
 			if err := o.keptWith(ctx, t.store, kept.SetOf); err != nil {
 				return 0, err

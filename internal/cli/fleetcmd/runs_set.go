@@ -38,19 +38,21 @@ func (o *gateOptions) openKeptSet(ctx context.Context, s *session.Session) (clos
 	if err != nil {
 		return nil, err
 	}
-	dir, err := s.SetOfRun(ctx, t.store, t.run)
-	if err == nil {
-		o.set = dir
-		err = o.keptWith(ctx, t.store, t.run)
+	dir, remove, err := s.SetOfRun(ctx, t.store, t.run)
+	if err != nil {
+		t.close()
+		return nil, err
 	}
 	closeSet = func() {
-		_ = os.RemoveAll(dir) //nolint:errcheck // the system removes what is left
+		remove()
 		t.close()
 	}
-	if err != nil {
+	o.set = dir
+	if err := o.keptWith(ctx, t.store, t.run); err != nil {
 		closeSet()
+		return nil, err
 	}
-	return closeSet, err
+	return closeSet, nil
 }
 
 // keptWith has the progress of the set in the directory of the options recorded with the run that
@@ -95,6 +97,16 @@ func (o *gateOptions) setName() string {
 		return session.OfRun + o.kept.run
 	}
 	return o.set
+}
+
+// keepSet keeps the set that was made with the run. One that another process has kept, which goes on
+// with the same run, counts.
+func (g *gates) keepSet(ctx context.Context) error {
+	err := g.team.store.KeepSet(ctx, g.team.run, g.saving.Dir)
+	if err == nil || errors.Is(err, records.ErrExists) {
+		return nil
+	}
+	return failure.Error("Set of plans not saved", "The set cannot be kept with the run %s: %s.", g.team.run, failure.Reason(err))
 }
 
 // keepsWithRun reports whether the plans are kept with the run.

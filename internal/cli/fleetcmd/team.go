@@ -174,7 +174,7 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 		Mode: cmp.Or(t.purpose, string(t.gates.mode)), Commit: t.gates.checkedOut(ctx).Commit, Sources: files,
 		Options: runs.Options{
 			AutoApprove: o.autoApprove, Ask: o.ask, AcceptRecovery: o.acceptRecovery, MaxRounds: int(o.maxRounds), Parallel: t.gates.parallel,
-			Concise: o.concise, Set: o.set != "", Details: o.report != "", SetOf: o.kept.of(),
+			Concise: o.concise, Set: o.set != "", Details: o.report != "", SetOf: o.kept.of(), KeepsSet: o.keepsWithRun(),
 		},
 	}
 	chosen := map[int]bool{}

@@ -95,18 +95,23 @@ func (s *Session) WorkersHere() (*config.Config, error) {
 const OfRun = "run:"
 
 // SetOfRun writes the set of plans of a run into a new directory, which the caller removes.
-func (s *Session) SetOfRun(ctx context.Context, store *runs.Store, id string) (dir string, err error) {
-	if dir, err = os.MkdirTemp("", "cairn-set-"); err != nil {
-		return "", err
+func (s *Session) SetOfRun(ctx context.Context, store *runs.Store, id string) (dir string, remove func(), err error) {
+	plans, err := s.MakePlans()
+	if err != nil {
+		return "", nil, err
 	}
-	err = store.Set(ctx, id, dir)
+	dir = filepath.Join(plans.Path(), "set")
+	if err = os.Mkdir(dir, 0o700); err == nil {
+		err = store.Set(ctx, id, dir)
+	}
 	if errors.Is(err, runs.ErrNoSet) {
 		err = failure.Error("No set of plans", "There is no run %s with plans. \"cairn run plan -out=%s\" keeps them.", id, OfRun)
 	}
 	if err != nil {
-		return "", errors.Join(err, os.RemoveAll(dir))
+		plans.Remove()
+		return "", nil, err
 	}
-	return dir, nil
+	return dir, plans.Remove, nil
 }
 
 // declaredWorkers reads the block in a workspace file, nil if there is none.

@@ -34,11 +34,11 @@ type savedPlan struct {
 // of a file.
 func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPlan, *planset.Set, error) {
 	if id, ok := strings.CutPrefix(path, session.OfRun); ok {
-		dir, err := fetchSet(ctx, s, id)
+		dir, remove, err := fetchSet(ctx, s, id)
 		if err != nil {
 			return nil, nil, err
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // the system removes what is left
+		defer remove()
 		path = dir
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
@@ -66,14 +66,14 @@ func readPlans(ctx context.Context, s *session.Session, path string) ([]savedPla
 }
 
 // fetchSet writes the set that is kept with a run into a new directory, which the caller removes.
-func fetchSet(ctx context.Context, s *session.Session, id string) (dir string, err error) {
+func fetchSet(ctx context.Context, s *session.Session, id string) (dir string, remove func(), err error) {
 	found, err := s.WorkersHere()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	opened, key, err := s.ConnectToWorkers(ctx, found, "cairn show")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer opened.Close() //nolint:errcheck // nothing was written
 	return s.SetOfRun(ctx, &runs.Store{Records: opened.Records, Key: key}, id)

@@ -68,7 +68,8 @@ type Options struct {
 	Set            bool `json:"set,omitempty"` // it applies a saved set, which is in a record
 	Details        bool `json:"details,omitempty"`
 
-	SetOf string `json:"set_of,omitempty"` // the run that has planned the set, if it is kept with that
+	SetOf    string `json:"set_of,omitempty"`    // the run that has planned the set, if it is kept with that
+	KeepsSet bool   `json:"keeps_set,omitempty"` // the plans of this run are kept with it
 }
 
 // Question is the plan of a unit that waits for approval.
