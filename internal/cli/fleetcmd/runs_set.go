@@ -99,8 +99,8 @@ func (o *gateOptions) setName() string {
 	return o.set
 }
 
-// keepSet keeps the set that was made with the run. One that another process has kept, which goes on
-// with the same run, counts.
+// keepSet keeps the set that was made with the run. One that another process has kept, which goes
+// on with the same run, counts.
 func (g *gates) keepSet(ctx context.Context) error {
 	err := g.team.store.KeepSet(ctx, g.team.run, g.saving.Dir)
 	if err == nil || errors.Is(err, records.ErrExists) {
