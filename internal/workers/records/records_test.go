@@ -569,21 +569,32 @@ func testCutRequests(t *testing.T, server *objecttest.Server) {
 	proxy.SetFaults(objecttest.Faults{
 		MaxDelay: 5 * time.Millisecond, Repeat: 0.1, Reorder: 0.05, CutBefore: 0.1, CutAfter: 0.1, Unavailable: 0.05,
 	})
-	for round := range 30 {
-		name := fmt.Sprint("cut/", round)
-		errs := make([]error, len(stores))
-		var all sync.WaitGroup
-		for i, s := range stores {
-			all.Go(func() { errs[i] = s.Put(t.Context(), name, fmt.Append(nil, i)) })
-		}
-		all.Wait()
-		winner := slices.Index(errs, nil)
-		for i, err := range errs {
+	const rounds = 30
+	errs := make([][]error, rounds)
+	nameOf := func(round int) string { return fmt.Sprint("cut/", round) }
+	free := make(chan struct{}, 6) // rounds mostly wait for the time after which a request is repeated
+	var all sync.WaitGroup
+	for round := range rounds {
+		errs[round] = make([]error, len(stores))
+		free <- struct{}{}
+		all.Go(func() {
+			defer func() { <-free }()
+			var writing sync.WaitGroup
+			for i, s := range stores {
+				writing.Go(func() { errs[round][i] = s.Put(t.Context(), nameOf(round), fmt.Append(nil, i)) })
+			}
+			writing.Wait()
+		})
+	}
+	all.Wait()
+	for round := range rounds {
+		winner := slices.Index(errs[round], nil)
+		for i, err := range errs[round] {
 			if i != winner && !errors.Is(err, ErrExists) {
-				t.Errorf("%s: writer %d gets error %v, as %d has won", name, i, err, winner)
+				t.Errorf("%s: writer %d gets error %v, as %d has won", nameOf(round), i, err, winner)
 			}
 		}
-		wantContent(t, stores[0], name, fmt.Sprint(winner))
+		wantContent(t, stores[0], nameOf(round), fmt.Sprint(winner))
 	}
 	if counts := proxy.Counts(); counts.CutAfter == 0 {
 		t.Errorf("no answer was cut: %+v", counts)
