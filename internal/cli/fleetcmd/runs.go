@@ -371,22 +371,11 @@ func attach(ctx context.Context, s *session.Session, t *team, o gateOptions) (in
 	o.tree.root = filepath.Join(dir, filepath.FromSlash(t.record.Sources.Below))
 	o.autoApprove, o.ask, o.acceptRecovery, o.concise = kept.AutoApprove, kept.Ask, kept.AcceptRecovery, kept.Concise
 	o.maxRounds, o.parallelOption, o.attached, o.allowDirty = cmdline.Count(kept.MaxRounds), cmdline.Count(kept.Parallel), t, true
-	if kept.KeepsSet {
-		o.out = session.OfRun
+	closeSet, err := o.takeSet(ctx, s, t)
+	if err != nil {
+		return 0, err
 	}
-	if kept.Set {
-		set, remove, err := s.SetOfRun(ctx, t.store, t.run)
-		if err != nil {
-			return 0, err
-		}
-		defer remove()
-		o.set = set
-		if kept.SetOf != "" {
-			if err := o.keptWith(ctx, t.store, kept.SetOf); err != nil {
-				return 0, err
-			}
-		}
-	}
+	defer closeSet()
 	content, err := t.store.Kept(ctx, t.run, runs.VariablesName)
 	if err == nil {
 		err = json.Unmarshal(content, &t.variables)

@@ -55,6 +55,26 @@ func (o *gateOptions) openKeptSet(ctx context.Context, s *session.Session) (clos
 	return closeSet, nil
 }
 
+// takeSet takes the set that a run applies, or that it makes, for a program that goes on with the
+// run. The caller closes it.
+func (o *gateOptions) takeSet(ctx context.Context, s *session.Session, t *team) (closeSet func(), err error) {
+	kept := &t.record.Options
+	if kept.KeepsSet {
+		o.out = session.OfRun
+	}
+	if !kept.Set {
+		return func() {}, nil
+	}
+	if o.set, closeSet, err = s.SetOfRun(ctx, t.store, t.run); err != nil || kept.SetOf == "" {
+		return closeSet, err
+	}
+	if err := o.keptWith(ctx, t.store, kept.SetOf); err != nil {
+		closeSet()
+		return nil, err
+	}
+	return closeSet, nil
+}
+
 // keptWith has the progress of the set in the directory of the options recorded with the run that
 // has planned it.
 func (o *gateOptions) keptWith(ctx context.Context, store *runs.Store, run string) error {
@@ -81,9 +101,11 @@ func (k *keptSet) written(ctx context.Context, dir string) func() error {
 		if err != nil {
 			return err
 		}
-		k.progress++
-		err = k.store.KeepProgress(ctx, k.run, k.progress, content)
-		if errors.Is(err, records.ErrExists) {
+		err = k.store.KeepProgress(ctx, k.run, k.progress+1, content)
+		switch {
+		case err == nil:
+			k.progress++
+		case errors.Is(err, records.ErrExists): // and so it is for all units that follow
 			err = failure.Error("Set of plans in use",
 				"Another process is applying the set of the run %s. Wait for it to end; then the same command goes on with the rest.", k.run)
 		}
