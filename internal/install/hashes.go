@@ -103,14 +103,18 @@ func Records(file string) map[string]Record {
 
 // Of returns the hash of a package with a fingerprint; "" if it cannot be read.
 func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
-	hash, err := h.known.Get(ctx, fingerprint, func() (string, error) {
-		hash, err := release.HashContent(dir)
-		return string(hash), err
-	})
+	hash, err := h.hash(ctx, fingerprint, dir)
 	if err != nil {
 		return ""
 	}
 	return hash
+}
+
+func (h *Hashes) hash(ctx context.Context, fingerprint, dir string) (string, error) {
+	return h.known.Get(ctx, fingerprint, func() (string, error) {
+		hash, err := release.HashContent(dir)
+		return string(hash), err
+	})
 }
 
 // content returns the hash of a package that is in a mirror. The stacks of a run are prepared one
@@ -120,10 +124,7 @@ func (h *Hashes) content(dir string) (release.Hash, error) {
 	if err != nil {
 		return "", err
 	}
-	hash, err := h.known.Get(context.Background(), fingerprint, func() (string, error) {
-		hash, err := release.HashContent(dir)
-		return string(hash), err
-	})
+	hash, err := h.hash(context.Background(), fingerprint, dir)
 	return release.Hash(hash), err
 }
 
