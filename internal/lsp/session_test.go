@@ -105,14 +105,25 @@ func connect(t testing.TB, dir string) *editor {
 	}()
 	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{fromServer, toServer, fromServer}), jsonrpc2.WithCodec(codec{}))
 	client := screen{e: e}
-	conn.Go(protocol.WithClient(context.Background(), client),
-		protocol.Handlers(protocol.ClientHandler(client, jsonrpc2.MethodNotFoundHandler)))
+	conn.Go(protocol.WithClient(context.Background(), client), inOrder(protocol.ClientHandler(client, jsonrpc2.MethodNotFoundHandler)))
 	e.Server, e.conn, e.hangUp = protocol.ServerDispatcher(conn), conn, func() { _ = toServer.Close() }
 	t.Cleanup(func() {
 		_ = toServer.Close()
 		_ = conn.Close()
 	})
 	return e
+}
+
+// inOrder lets requests run at the same time and notifications one after the other, as editors do:
+// of two reports about a file, the later one counts.
+func inOrder(handler jsonrpc2.Handler) jsonrpc2.Handler {
+	return func(ctx context.Context, req *jsonrpc2.Request) (any, error) {
+		if req.IsCall() {
+			jsonrpc2.Async(ctx)
+			return handler(ctx, req)
+		}
+		return handler(ctx, req.Clone()) // the library reads the next message into the bytes of this one
+	}
 }
 
 type testLog struct{ t testing.TB }
