@@ -129,6 +129,25 @@ func statuses(result *stackruntime.ApplyResult) string {
 	return strings.Join(lines, "")
 }
 
+// A function that has another result at each call does not hold up a destroy: it has the inputs of
+// the last apply.
+func TestDestroyWithImpureInputs(t *testing.T) {
+	w := newWorld(t, `
+-- main.tfcomponent.hcl --
+component "impure" {
+  source = "./echo"
+  inputs = { in = { known = "a", impure = uuid() } }
+}
+component "dependent" {
+  source = "./echo"
+  inputs = { in = component.impure.out }
+}
+`+echoModule)
+	w.Converge()
+	w.Apply(w.Plan(engine.Destroy))
+	same(t, "state after destroying", "", stacktest.StateText(w.State))
+}
+
 // Existing instances go also if the set of instances is not known any more.
 func TestDestroyWithUnknownSets(t *testing.T) {
 	w := newWorld(t, unknownSets(holds, holds))

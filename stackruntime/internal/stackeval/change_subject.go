@@ -5,6 +5,7 @@ package stackeval
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -77,10 +78,26 @@ func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentI
 // Arguments implements [applying.Subject].
 func (c *ComponentInstance) Arguments(ctx context.Context) (applying.Arguments, bool) {
 	inputs := c.Inputs(ctx)
-	if c.main.planFor(c.addr).Action == stackplan.Delete && c.prior() != nil {
-		inputs = c.destroyInputs(inputs)
+	if plan := c.main.planFor(c.addr); plan.Action == stackplan.Delete && c.prior() != nil {
+		inputs = c.destroyInputs(c.plannedInputs(ctx, plan, inputs))
 	}
 	return c.arguments(ctx, inputs)
+}
+
+// plannedInputs replaces values by those that a destroy was planned with: of one that was not known
+// then, as the result of uuid(), the last apply's is in the plan. Ephemeral values are in no plan.
+func (c *ComponentInstance) plannedInputs(ctx context.Context, plan *stackplan.Component, inputs map[string]cty.Value) map[string]cty.Value {
+	module := c.use.Module(ctx)
+	if module == nil || failedInputs(inputs) {
+		return inputs
+	}
+	planned := maps.Clone(inputs)
+	for name, value := range plan.Inputs {
+		if v := module.Variables[name]; v != nil && !v.Ephemeral && value.IsWhollyKnown() {
+			planned[name] = value
+		}
+	}
+	return planned
 }
 
 // RecordInputs implements [applying.Subject].
