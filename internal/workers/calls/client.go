@@ -40,9 +40,10 @@ type Client struct {
 
 // Call is a call of a handler on some worker of a pool.
 type Call struct {
-	Name string // unique in the run, and the same for the same work
-	Pool string
-	Kind string // of the handler
+	Name  string // unique in the run, and the same for the same work
+	Pool  string
+	Kind  string // of the handler
+	Parts bool   // it is part of other work, as in [queue.Line]
 
 	// Changes says that it may change something (rule C5).
 	Changes bool
@@ -265,7 +266,7 @@ func (c *Client) ask(ctx context.Context, call Call, at string) (queue.Task, err
 func (c *Client) task(call Call, sealed []byte) (queue.Task, error) {
 	sum := sha256.Sum256(sealed)
 	task := queue.Task{
-		Run: c.Run, Call: call.Name, Pool: call.Pool, Changes: call.Changes, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
+		Run: c.Run, Call: call.Name, Line: queue.Line{Pool: call.Pool, Parts: call.Parts}, Changes: call.Changes, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
 		Expires: time.Now().Add(validity).UTC().Truncate(time.Second),
 	}
 	message, err := task.Signed()
@@ -301,7 +302,7 @@ func (c *Client) StopNow(ctx context.Context, call string) error {
 // Stop asks a call to stop that was asked for before, perhaps by another process, and waits for its
 // end.
 func (c *Client) Stop(ctx context.Context, call, pool string) error {
-	return c.Queue.Stop(ctx, queue.Task{Run: c.Run, Call: call, Pool: pool})
+	return c.Queue.Stop(ctx, queue.Task{Run: c.Run, Call: call, Line: queue.Line{Pool: pool}})
 }
 
 // following passes on the reports of a call.

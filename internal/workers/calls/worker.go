@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
@@ -82,12 +84,18 @@ type running struct {
 	err   error // once it has ended
 }
 
-// Serve takes calls from a queue until ctx ends, so many at the same time, and returns when those
-// that have begun are answered.
+// Serve takes calls from the lines of a queue until ctx ends, so many of each line at the same
+// time, and returns when those that have begun are answered.
 func (w *Worker) Serve(ctx context.Context, from queue.Queue, slots int) error {
-	return from.Serve(ctx, w.Self.Pool, slots, func(task queue.Task, stop <-chan struct{}) error {
-		return w.take(context.WithoutCancel(ctx), task, stop)
-	})
+	serving, serves := errgroup.WithContext(ctx)
+	for _, line := range queue.Lines(w.Self.Pool) {
+		serving.Go(func() error {
+			return from.Serve(serves, line, slots, func(task queue.Task, stop <-chan struct{}) error {
+				return w.take(context.WithoutCancel(ctx), task, stop)
+			})
+		})
+	}
+	return serving.Wait()
 }
 
 // Running returns the number of calls that this process carries out.

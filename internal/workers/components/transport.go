@@ -125,7 +125,7 @@ func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]by
 	if err != nil {
 		return nil, notBegun(call, err)
 	}
-	made := calls.Call{Name: nameOf(call.Name), Pool: call.Pool, Kind: Kind, Changes: call.Changes}
+	made := calls.Call{Name: nameOf(call.Name), Pool: call.Pool, Kind: Kind, Parts: true, Changes: call.Changes}
 	if call.Request == nil {
 		answer, err := client.TakeOver(ctx, made, said)
 		return result(answer, err)

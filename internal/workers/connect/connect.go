@@ -126,12 +126,12 @@ func (q *Queues) Stop(ctx context.Context, task queue.Task) error {
 }
 
 // Serve implements [queue.Queue].
-func (q *Queues) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
-	of, err := q.of(pool)
+func (q *Queues) Serve(ctx context.Context, line queue.Line, slots int, handle queue.Handler) error {
+	of, err := q.of(line.Pool)
 	if err != nil {
 		return err
 	}
-	return of.Serve(ctx, pool, slots, handle)
+	return of.Serve(ctx, line, slots, handle)
 }
 
 // Close implements [queue.Queue].

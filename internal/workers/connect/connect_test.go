@@ -110,7 +110,7 @@ func TestOutageIsToldOnce(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	w, otherWorker := queuetest.Serve(t, c.Queues, one.Pool, 2), queuetest.Serve(t, c.Queues, other.Pool, 2)
+	w, otherWorker := queuetest.Serve(t, c.Queues, one.Line, 2), queuetest.Serve(t, c.Queues, other.Line, 2)
 	doing, doingOther := queuetest.Do(t, c.Queues, one), queuetest.Do(t, c.Queues, other)
 	w.Next()
 	otherWorker.Next()

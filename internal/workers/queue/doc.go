@@ -29,9 +29,9 @@ import (
 
 // Task names a call.
 type Task struct {
-	Run     string    `json:"run"`
-	Call    string    `json:"call"` // unique in the run, with slashes
-	Pool    string    `json:"pool"`
+	Run  string `json:"run"`
+	Call string `json:"call"` // unique in the run, with slashes
+	Line
 	Changes bool      `json:"changes"` // it may change something, and is not done again by anybody while it may go on
 	Version string    `json:"version"` // of the program that asks
 	Digest  string    `json:"digest"`  // SHA-256 of the request in the records, in hex
@@ -40,6 +40,17 @@ type Task struct {
 	// Signature is that of [Task.Signed] by who may start work.
 	Signature []byte `json:"signature"`
 }
+
+// Line is one of the two lines in which the tasks of a pool wait: those of parts of work have one
+// of their own. Work may wait for its parts, in any pool, and parts wait for nothing. As a worker
+// has slots of its own for each line, work cannot take the slots that its parts need.
+type Line struct {
+	Pool  string `json:"pool"`
+	Parts bool   `json:"parts,omitempty"`
+}
+
+// Lines returns those of a pool.
+func Lines(pool string) []Line { return []Line{{Pool: pool}, {Pool: pool, Parts: true}} }
 
 // ID returns the name of the task among those of all runs.
 func (t Task) ID() string { return t.Run + "/" + t.Call }
@@ -65,9 +76,9 @@ type Queue interface {
 	// task that does not run is not started.
 	Stop(ctx context.Context, task Task) error
 
-	// Serve gives tasks of a pool to a handler, so many at the same time, until ctx ends. Those which
+	// Serve gives tasks of a line to a handler, so many at the same time, until ctx ends. Those which
 	// have begun come to their end before it returns.
-	Serve(ctx context.Context, pool string, slots int, handle Handler) error
+	Serve(ctx context.Context, line Line, slots int, handle Handler) error
 
 	// Close ends the connection.
 	Close()

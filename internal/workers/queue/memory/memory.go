@@ -17,8 +17,8 @@ import (
 type Queue struct {
 	mu struct {
 		sync.Mutex
-		running map[string]*task      // by ID
-		pools   map[string]chan *task // by name
+		running map[string]*task // by ID
+		lines   map[queue.Line]chan *task
 	}
 }
 
@@ -87,27 +87,27 @@ func (q *Queue) join(wanted queue.Task) *task {
 		q.mu.running = map[string]*task{}
 	}
 	q.mu.running[wanted.ID()] = t
-	q.pool(wanted.Pool) <- t
+	q.line(wanted.Line) <- t
 	return t
 }
 
-// pool returns the tasks that wait in a pool. The caller has the lock.
-func (q *Queue) pool(name string) chan *task {
-	if q.mu.pools == nil {
-		q.mu.pools = map[string]chan *task{}
+// line returns the tasks that wait in a line. The caller has the lock.
+func (q *Queue) line(line queue.Line) chan *task {
+	if q.mu.lines == nil {
+		q.mu.lines = map[queue.Line]chan *task{}
 	}
-	if q.mu.pools[name] == nil {
-		q.mu.pools[name] = make(chan *task, most)
+	if q.mu.lines[line] == nil {
+		q.mu.lines[line] = make(chan *task, most)
 	}
-	return q.mu.pools[name]
+	return q.mu.lines[line]
 }
 
 const most = 100_000 // that wait
 
 // Serve implements [queue.Queue].
-func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
+func (q *Queue) Serve(ctx context.Context, line queue.Line, slots int, handle queue.Handler) error {
 	q.mu.Lock()
-	waiting := q.pool(pool)
+	waiting := q.line(line)
 	q.mu.Unlock()
 	var serving sync.WaitGroup
 	for range slots {

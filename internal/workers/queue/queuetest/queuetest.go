@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(testing.TB) queue.Queue) {
 		"a refused task ends":                       (*place).testRefused,
 		"any other error is a refusal":              (*place).testFailed,
 		"pools do not take each other's tasks":      (*place).testPools,
+		"parts wait in a line of their own":         (*place).testParts,
 		"as many as there are slots":                (*place).testSlots,
 		"a worker that drains ends what it has":     (*place).testDrain,
 		"a worker that has drained takes no more":   (*place).testDrained,
@@ -57,7 +58,7 @@ type place struct {
 func Task() queue.Task {
 	unique := rand.Text()
 	return queue.Task{
-		Run: unique, Call: "deep/call", Pool: unique, Version: "1", Digest: "00", Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Second),
+		Run: unique, Call: "deep/call", Line: queue.Line{Pool: unique}, Version: "1", Digest: "00", Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Second),
 		Signature: []byte{0, 1, 0xff},
 	}
 }
@@ -125,13 +126,13 @@ type Call struct {
 	end  chan error
 }
 
-// Serve serves a pool until the test ends.
-func Serve(t testing.TB, q queue.Queue, pool string, slots int) *Worker {
+// Serve serves a line until the test ends.
+func Serve(t testing.TB, q queue.Queue, line queue.Line, slots int) *Worker {
 	ctx, drain := context.WithCancel(context.WithoutCancel(t.Context()))
 	w := &Worker{t, drain, make(chan error, 1), make(chan *Call, 100)}
 	over := make(chan struct{}) // for calls that the test has not ended
 	go func() {
-		w.drained <- q.Serve(ctx, pool, slots, func(task queue.Task, stop <-chan struct{}) error {
+		w.drained <- q.Serve(ctx, line, slots, func(task queue.Task, stop <-chan struct{}) error {
 			c := &Call{t, task, stop, make(chan error, 1)}
 			w.calls <- c
 			select {
@@ -211,7 +212,7 @@ func (c *Call) NotStopped() {
 func (p *place) testOnce() {
 	task := Task()
 	doing := Do(p, p.open(p), task)
-	w := Serve(p, p.open(p), task.Pool, 2)
+	w := Serve(p, p.open(p), task.Line, 2)
 	c := w.Next()
 	want, err := task.Signed()
 	if err != nil {
@@ -228,7 +229,7 @@ func (p *place) testOnce() {
 
 func (p *place) testAnew() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	for range 2 {
 		doing := Do(p, q, task)
 		w.Next().End(nil)
@@ -238,7 +239,7 @@ func (p *place) testAnew() {
 
 func (p *place) testJoined() {
 	task := Task()
-	w := Serve(p, p.open(p), task.Pool, 2)
+	w := Serve(p, p.open(p), task.Line, 2)
 	first := Do(p, p.open(p), task)
 	c := w.Next()
 	q := p.open(p)
@@ -269,7 +270,7 @@ const cancelLatency = 15 * time.Second
 
 func (p *place) testStop() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	c := w.Next()
 	asked := time.Now()
@@ -291,14 +292,14 @@ func (p *place) testStoppedEarly() {
 	task, q := Task(), p.open(p)
 	doing, other := Do(p, q, task), Task()
 	// The other task, which is asked for later, shows that there was time for the first one to arrive.
-	w := Serve(p, q, other.Pool, 1)
+	w := Serve(p, q, other.Line, 1)
 	after := Do(p, q, other)
 	w.Next().End(nil)
 	after.Ends(nil)
 	doing.Stop()
 	doing.Ends(queue.ErrStopped)
 
-	w = Serve(p, q, task.Pool, 1)
+	w = Serve(p, q, task.Line, 1)
 	again := Do(p, q, task)
 	c := w.Next()
 	c.NotStopped()
@@ -314,7 +315,7 @@ func (p *place) testStoppedBefore() {
 	if err := q.Do(ctx, task); !errors.Is(err, queue.ErrStopped) {
 		p.Errorf("Do: got error %v, want %v", err, queue.ErrStopped)
 	}
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	other := task
 	other.Call = "other"
 	doing := Do(p, q, other)
@@ -328,7 +329,7 @@ func (p *place) testStoppedBefore() {
 
 func (p *place) testAnswered() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	first := Do(p, q, task)
 	c := w.Next()
 	second := Do(p, q, task)
@@ -344,7 +345,7 @@ func (p *place) testAnswered() {
 
 func (p *place) testStopByOthers() {
 	task := Task()
-	w := Serve(p, p.open(p), task.Pool, 1)
+	w := Serve(p, p.open(p), task.Line, 1)
 	doing := Do(p, p.open(p), task)
 	c := w.Next()
 	q, stopping := p.open(p), make(chan error, 1)
@@ -381,7 +382,7 @@ func (p *place) testStopNothing() {
 	if err := q.Stop(p.Context(), task); err != nil {
 		p.Errorf("Stop: got error %v", err)
 	}
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	c := w.Next()
 	c.NotStopped()
@@ -394,7 +395,7 @@ func (p *place) testStopNothing() {
 
 func (p *place) testBusy() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	again := 300 * time.Millisecond
 	busy := time.Now()
@@ -410,7 +411,7 @@ func (p *place) testBusy() {
 
 func (p *place) testRefused() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	for _, reason := range []queue.Refusal{queue.RefusedSignature, queue.RefusedPool} {
 		doing := Do(p, q, task)
 		w.Next().End(&queue.RefusedError{Reason: reason, Worker: WorkerName})
@@ -426,7 +427,7 @@ const WorkerName = "worker-of-test"
 
 func (p *place) testFailed() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	w.Next().End(errors.New("hidden text"))
 	if text := doing.Refused(queue.RefusedFailed).Error(); text != (&queue.RefusedError{Reason: queue.RefusedFailed}).Error() {
@@ -437,7 +438,7 @@ func (p *place) testFailed() {
 
 func (p *place) testPools() {
 	one, other, q := Task(), Task(), p.open(p)
-	w := Serve(p, q, one.Pool, 4)
+	w := Serve(p, q, one.Line, 4)
 	waiting := Do(p, q, other)
 	for range 3 {
 		doing := Do(p, q, one)
@@ -449,14 +450,29 @@ func (p *place) testPools() {
 		doing.Ends(nil)
 	}
 	w.Idle()
-	Serve(p, q, other.Pool, 1).Next().End(nil)
+	Serve(p, q, other.Line, 1).Next().End(nil)
 	waiting.Ends(nil)
+}
+
+func (p *place) testParts() {
+	work, q := Task(), p.open(p)
+	part := work
+	part.Call, part.Parts = "part", true
+	w := Serve(p, q, work.Line, 1)
+	doing := Do(p, q, work)
+	c := w.Next()
+	parts := Do(p, q, part)
+	w.Idle()
+	Serve(p, q, part.Line, 1).Next().End(nil) // while the work has the slot of the other line
+	parts.Ends(nil)
+	c.End(nil)
+	doing.Ends(nil)
 }
 
 func (p *place) testSlots() {
 	const slots, all = 2, 5
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, slots)
+	w := Serve(p, q, task.Line, slots)
 	var doing []*Doing
 	for i := range all {
 		each := task
@@ -483,7 +499,7 @@ func (p *place) testSlots() {
 
 func (p *place) testDrain() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 2)
+	w := Serve(p, q, task.Line, 2)
 	doing := Do(p, q, task)
 	c := w.Next()
 	w.Drain()
@@ -505,7 +521,7 @@ func (p *place) passes(q queue.Queue) {
 	defer serving.Wait()
 	defer drain()
 	serving.Go(func() {
-		if err := q.Serve(ctx, other.Pool, 1, func(queue.Task, <-chan struct{}) error { return nil }); err != nil {
+		if err := q.Serve(ctx, other.Line, 1, func(queue.Task, <-chan struct{}) error { return nil }); err != nil {
 			p.Errorf("Serve: got error %v", err)
 		}
 	})
@@ -514,7 +530,7 @@ func (p *place) passes(q queue.Queue) {
 
 func (p *place) testDrained() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	w.Next().End(nil)
 	doing.Ends(nil)
@@ -523,13 +539,13 @@ func (p *place) testDrained() {
 	waiting := Do(p, q, task)
 	p.passes(q)
 	w.Idle()
-	Serve(p, q, task.Pool, 1).Next().End(nil)
+	Serve(p, q, task.Line, 1).Next().End(nil)
 	waiting.Ends(nil)
 }
 
 func (p *place) testStopWhileDraining() {
 	task, q := Task(), p.open(p)
-	w := Serve(p, q, task.Pool, 1)
+	w := Serve(p, q, task.Line, 1)
 	doing := Do(p, q, task)
 	c := w.Next()
 	w.Drain()
@@ -542,7 +558,7 @@ func (p *place) testStopWhileDraining() {
 }
 
 func (p *place) testNothingToDo() {
-	w := Serve(p, p.open(p), Task().Pool, 3)
+	w := Serve(p, p.open(p), Task().Line, 3)
 	w.Drain()
 	w.Drained()
 }

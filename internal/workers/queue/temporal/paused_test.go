@@ -101,7 +101,7 @@ func TestPaused(t *testing.T) {
 		serving.Wait()
 	})
 	q := connect(t, listener.Addr().String(), temporal.Options{})
-	c := queuetest.Serve(t, q, cluster.task.Pool, 1).Next()
+	c := queuetest.Serve(t, q, cluster.task.Line, 1).Next()
 	c.Stopped()
 	cluster.mu.Lock()
 	if cluster.signs != 2 {

@@ -4,7 +4,7 @@
 // Package temporal has a queue that is a Temporal cluster: a task is an activity that a client
 // starts, without a workflow.
 //
-// Task queues are named cairn/POOL. The server has to be of version 1.31 or later, with activities
+// Task queues are named cairn/POOL, and cairn/POOL/parts for parts of work. The server has to be of version 1.31 or later, with activities
 // of their own.
 package temporal
 
@@ -64,8 +64,15 @@ var Liveness = 30 * time.Second
 // activityName is the type of all activities.
 const activityName = "cairn.call"
 
-// prefix of the names of task queues.
-const prefix = "cairn/"
+// queueOf returns the name of the task queue of a line. Rules of cairn-server about one of a pool
+// are also about those below it.
+func queueOf(line queue.Line) string {
+	name := "cairn/" + line.Pool
+	if line.Parts {
+		name += "/parts"
+	}
+	return name
+}
 
 // Queue is a [queue.Queue].
 type Queue struct {
@@ -147,7 +154,7 @@ func (d *doing) start(ctx context.Context) (client.ActivityHandle, error) {
 		starting = waiting // an activity that has begun is joined to be told to stop
 	}
 	handle, err := d.client.ExecuteActivity(starting, client.StartActivityOptions{
-		ID: d.task.ID(), TaskQueue: prefix + d.task.Pool,
+		ID: d.task.ID(), TaskQueue: queueOf(d.task.Line),
 		StartToCloseTimeout: longest, HeartbeatTimeout: d.opts.Liveness,
 		ActivityIDConflictPolicy: enumspb.ACTIVITY_ID_CONFLICT_POLICY_USE_EXISTING,
 		// What has been done is known by the records of the run, not by the cluster, which forgets.
@@ -246,9 +253,9 @@ func as[T error](err error) bool {
 }
 
 // Serve implements [queue.Queue].
-func (q *Queue) Serve(ctx context.Context, pool string, slots int, handle queue.Handler) error {
+func (q *Queue) Serve(ctx context.Context, line queue.Line, slots int, handle queue.Handler) error {
 	failed := make(chan error, 1)
-	stop, err := q.start(ctx, func() worker.Worker { return q.worker(pool, slots, handle, failed) })
+	stop, err := q.start(ctx, func() worker.Worker { return q.worker(line, slots, handle, failed) })
 	if err != nil {
 		return err
 	}
@@ -265,9 +272,9 @@ const mostPollers = 4
 
 // worker returns one that gives tasks to a handler, and tells of an error after which it cannot go
 // on.
-func (q *Queue) worker(pool string, slots int, handle queue.Handler, failed chan<- error) worker.Worker {
+func (q *Queue) worker(line queue.Line, slots int, handle queue.Handler, failed chan<- error) worker.Worker {
 	worker.SetBinaryChecksum("cairn") // else the SDK hashes this whole program, which only workflows need
-	w := worker.New(q.client, prefix+pool, worker.Options{
+	w := worker.New(q.client, queueOf(line), worker.Options{
 		MaxConcurrentActivityExecutionSize: slots,
 		MaxConcurrentActivityTaskPollers:   min(slots, mostPollers),
 		DisableWorkflowWorker:              true,

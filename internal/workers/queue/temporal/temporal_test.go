@@ -56,7 +56,7 @@ func TestErrorsAreScrubbed(t *testing.T) {
 	q := connect(t, s.Address(), temporal.Options{})
 	secret := "hunter2-of-a-provider"
 	task := queuetest.Task()
-	w := queuetest.Serve(t, q, task.Pool, 1)
+	w := queuetest.Serve(t, q, task.Line, 1)
 	doing := queuetest.Do(t, q, task)
 	w.Next().End(fmt.Errorf("%s: %w", secret, &queue.BusyError{Again: time.Millisecond}))
 	w.Next().End(errors.New(secret))
@@ -110,9 +110,9 @@ func TestServerKilled(t *testing.T) {
 	impatient := connect(t, s.Address(), temporal.Options{Liveness: short})
 	runs, ends, outlived := queuetest.Task(), queuetest.Task(), queuetest.Task()
 	worker := connect(t, s.Address(), temporal.Options{})
-	w := queuetest.Serve(t, worker, runs.Pool, 2)
-	endsWorker := queuetest.Serve(t, worker, ends.Pool, 2)
-	outlivedWorker := queuetest.Serve(t, worker, outlived.Pool, 2)
+	w := queuetest.Serve(t, worker, runs.Line, 2)
+	endsWorker := queuetest.Serve(t, worker, ends.Line, 2)
+	outlivedWorker := queuetest.Serve(t, worker, outlived.Line, 2)
 	doing, doingEnds, doingOutlived := queuetest.Do(t, q, runs), queuetest.Do(t, q, ends), queuetest.Do(t, impatient, outlived)
 	call, ending, first := w.Next(), endsWorker.Next(), outlivedWorker.Next()
 
@@ -161,7 +161,7 @@ func TestServerLost(t *testing.T) {
 	s := temporaltest.Start(t, temporaltest.Memory)
 	q := connect(t, s.Address(), temporal.Options{})
 	task := queuetest.Task()
-	w := queuetest.Serve(t, q, task.Pool, 2)
+	w := queuetest.Serve(t, q, task.Line, 2)
 	doing := queuetest.Do(t, q, task)
 	first := w.Next()
 	s.Kill(t)
@@ -185,8 +185,8 @@ func TestServerLater(t *testing.T) {
 	outages := make(outages, 10)
 	q := connect(t, s.Address(), temporal.Options{Away: func(o queue.Outage) { outages <- o }})
 	task := queuetest.Task()
-	w := queuetest.Serve(t, q, task.Pool, 1)
-	none := queuetest.Serve(t, q, queuetest.Task().Pool, 1)
+	w := queuetest.Serve(t, q, task.Line, 1)
+	none := queuetest.Serve(t, q, queuetest.Task().Line, 1)
 	doing, stopped := queuetest.Do(t, q, task), queuetest.Do(t, q, queuetest.Task())
 	outages.next(t, s, false)
 	stopped.Stop()
@@ -205,7 +205,7 @@ func TestStoppedWhileAsking(t *testing.T) {
 	t.Parallel()
 	s := temporaltest.Start(t, temporaltest.Memory)
 	task := queuetest.Task()
-	w := queuetest.Serve(t, connect(t, s.Address(), temporal.Options{}), task.Pool, 1)
+	w := queuetest.Serve(t, connect(t, s.Address(), temporal.Options{}), task.Line, 1)
 	p := newProxy(t, s.Address())
 	q := connect(t, p.address, temporal.Options{})
 	other := queuetest.Do(t, q, task) // opens the connection
@@ -228,7 +228,7 @@ func TestServerSilent(t *testing.T) {
 	p := newProxy(t, temporaltest.Start(t, temporaltest.Memory).Address())
 	q := connect(t, p.address, temporal.Options{})
 	stops, ends := queuetest.Task(), queuetest.Task()
-	w, endsWorker := queuetest.Serve(t, q, stops.Pool, 1), queuetest.Serve(t, q, ends.Pool, 1)
+	w, endsWorker := queuetest.Serve(t, q, stops.Line, 1), queuetest.Serve(t, q, ends.Line, 1)
 	doing, doingEnds := queuetest.Do(t, q, stops), queuetest.Do(t, q, ends)
 	call, ending := w.Next(), endsWorker.Next()
 	p.answers.Lock()
@@ -253,7 +253,7 @@ const sharedPool = "shared"
 func serveForever(address string) {
 	q, err := temporal.Open(temporal.Options{Address: address, Namespace: temporaltest.Namespace, Identity: "first"})
 	if err == nil {
-		err = q.Serve(context.Background(), sharedPool, 1, func(task queue.Task, _ <-chan struct{}) error {
+		err = q.Serve(context.Background(), queue.Line{Pool: sharedPool}, 1, func(task queue.Task, _ <-chan struct{}) error {
 			fmt.Println(task.ID())
 			select {}
 		})
@@ -288,7 +288,7 @@ func TestWorkerKilled(t *testing.T) {
 	if strings.TrimSpace(line) != task.ID() || err != nil && !errors.Is(err, io.EOF) {
 		t.Fatalf("the first worker says %q, error %v; want %s", line, err, task.ID())
 	}
-	w := queuetest.Serve(t, q, sharedPool, 1)
+	w := queuetest.Serve(t, q, queue.Line{Pool: sharedPool}, 1)
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
