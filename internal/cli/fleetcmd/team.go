@@ -131,8 +131,11 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 			Queue: t.connection.Queues, Records: t.connection.Records, Key: t.store.Key, Pools: pools, Run: t.run,
 			Version: buildinfo.Read().Protocol(), Again: t.attached, Waiting: t.waiting,
 		},
-		Sources: remote.Sources{Record: calls.Folder(t.run) + runs.SourcesName, Digest: t.record.Sources.Digest, Below: t.record.Sources.Below},
-		Top:     filesources.Top(top), Pool: t.poolOf, Variables: t.variables, Processes: d.Roots.Processes,
+		Sources: remote.Sources{
+			Archive: filesources.Archive{Record: calls.Folder(t.run) + runs.SourcesName, Digest: t.record.Sources.Digest},
+			Below:   t.record.Sources.Below,
+		},
+		Top: filesources.Top(top), Pool: t.poolOf, Variables: t.variables, Processes: d.Roots.Processes,
 		View: remote.View{
 			Columns: s.Part("", session.Streams{}, &operation.Options{}).ViewOptions(nil).Width, Concise: t.gates.options.concise,
 			Out: remote.Stream{Color: out.Color, Width: out.Width}, Err: remote.Stream{Color: errs.Color, Width: errs.Width},

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
 // Kind is that of the calls of this package.
@@ -47,9 +48,8 @@ func (o op) changes() bool { return o == opApply || o == opPublish || o == opTas
 
 // Sources names the files of a run.
 type Sources struct {
-	Record string // with the archive, as package sources makes it
-	Digest string
-	Below  string // the directory of the workspace, from the top of the archive
+	sources.Archive
+	Below string // the directory of the workspace, from the top of the archive
 }
 
 // View is how the person sees the work who has begun the run.

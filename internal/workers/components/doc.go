@@ -6,7 +6,8 @@
 //
 // The calls of an operation are those of a run of their own, whose ID is made of the names of the
 // calls: so another program finds the records of a call by its name alone. The files of the stack's
-// repository are brought to workers with the first call.
+// repository are brought to workers with the first call, unless they are there: the operation of a
+// worker, which works on the stack for a run, has the files of the run.
 //
 // An apply is begun by one worker only. If that is lost, another one closes its attempt and answers
 // so (rule C5 of package calls).
@@ -15,6 +16,8 @@ package components
 import (
 	"net/url"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
 // Kind is that of the calls of this package.
@@ -35,13 +38,10 @@ func nameOf(call string) string {
 
 // body is the body of a call.
 type body struct {
-	Sources sources
+	Sources sources.Archive
 	Dir     string // of the stack, from the top of the archive
 	Request []byte
 }
-
-// sources names the files of a repository.
-type sources struct{ Record, Digest string }
 
 // answered is the answer of a call.
 type answered struct {

@@ -10,13 +10,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/wire"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
-	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
+	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
 // Handler does the work of calls on a worker. Its fields are not changed while it is used.
 type Handler struct {
 	Server *remote.Server
-	Cache  filesources.Cache
+	Cache  sources.Cache
 	Fetch  func(ctx context.Context, record string) ([]byte, error) // an archive of sources
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/envelope"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/records"
-	filesources "github.com/cairnstacks/cairn/internal/workers/sources"
+	"github.com/cairnstacks/cairn/internal/workers/sources"
 )
 
 // Options are the parameters of a transport.
@@ -27,11 +27,21 @@ type Options struct {
 	StackDir string // absolute
 	Version  string // of this program, as workers must have it
 
+	// Files are the files of the stack's repository, if workers of all pools can have them. The zero
+	// value has those on the disk brought to them.
+	Files Files
+
 	// Connect connects with the workers. It is called when that is first needed, and again after an
 	// error.
 	Connect func(ctx context.Context) (*Connection, error)
 
 	Waiting func(call, pool string) // a call that no worker has taken for a while; may be nil
+}
+
+// Files are files that were brought to workers.
+type Files struct {
+	Archive sources.Archive
+	Top     string // absolute directory in which they are here
 }
 
 // Connection has the queue and the records that calls go through.
@@ -51,7 +61,7 @@ type Transport struct {
 	mu struct {
 		sync.Mutex
 		connection *Connection
-		brought    map[string]sources // by run
+		brought    map[string]sources.Archive // by run
 	}
 }
 
@@ -59,8 +69,11 @@ var _ remote.Transport = (*Transport)(nil)
 
 // New returns a transport.
 func New(opts Options) *Transport {
-	t := &Transport{opts: opts, top: filesources.Top(opts.StackDir)}
-	t.mu.brought = map[string]sources{}
+	t := &Transport{opts: opts, top: opts.Files.Top}
+	if t.top == "" {
+		t.top = sources.Top(opts.StackDir)
+	}
+	t.mu.brought = map[string]sources.Archive{}
 	return t
 }
 
@@ -85,34 +98,48 @@ func (t *Transport) client(ctx context.Context, call string) (*calls.Client, err
 	return client, nil
 }
 
-// bring records the files of the repository for the run of a client, once.
-func (t *Transport) bring(ctx context.Context, client *calls.Client) (sources, error) {
+// bring records the beginning of the run of a client, and the files of the repository if they are
+// to be brought, once.
+func (t *Transport) bring(ctx context.Context, client *calls.Client) (sources.Archive, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if found, ok := t.mu.brought[client.Run]; ok {
 		return found, nil
 	}
-	archive, digest, err := filesources.Pack(t.top)
-	if err != nil {
-		return sources{}, err
+	files := t.opts.Files.Archive
+	if files == (sources.Archive{}) {
+		var err error
+		if files, err = t.pack(ctx, client); err != nil {
+			return sources.Archive{}, err
+		}
 	}
-	files := sources{Record: calls.Folder(client.Run) + "sources-" + digest, Digest: digest}
+	if err := client.Begin(ctx); err != nil {
+		return sources.Archive{}, err
+	}
+	t.mu.brought[client.Run] = files
+	return files, nil
+}
+
+// pack records the files of the repository for the run of a client, for all pools.
+func (t *Transport) pack(ctx context.Context, client *calls.Client) (sources.Archive, error) {
+	archive, digest, err := sources.Pack(t.top)
+	if err != nil {
+		return sources.Archive{}, err
+	}
+	files := sources.Archive{Record: calls.Folder(client.Run) + "sources-" + digest, Digest: digest}
 	var to []envelope.Recipient
 	for _, name := range slices.Sorted(maps.Keys(client.Pools)) {
 		to = append(to, client.Pools[name])
 	}
 	sealed, err := envelope.Seal(files.Record, archive, to...)
 	if err != nil {
-		return sources{}, err
+		return sources.Archive{}, err
 	}
-	if err := client.Records.Put(ctx, files.Record, sealed); err != nil && !errors.Is(err, records.ErrExists) {
-		return sources{}, err
+	err = client.Records.Put(ctx, files.Record, sealed)
+	if errors.Is(err, records.ErrExists) {
+		err = nil
 	}
-	if err := client.Begin(ctx); err != nil {
-		return sources{}, err
-	}
-	t.mu.brought[client.Run] = files
-	return files, nil
+	return files, err
 }
 
 // patience is the time between tries where the records are away.

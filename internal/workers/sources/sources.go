@@ -53,6 +53,9 @@ func Top(dir string) string {
 	}
 }
 
+// Archive names an archive in the records of a run.
+type Archive struct{ Record, Digest string }
+
 // Pack returns the archive of a directory and its digest.
 func Pack(dir string) (archive []byte, digest string, err error) {
 	packer, err := slug.NewPacker(slug.ApplyTerraformIgnore())
