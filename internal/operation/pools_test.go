@@ -95,7 +95,7 @@ func (p *pooled) apply(t *testing.T, dir string, transport remote.Transport) hcl
 	stack := operation.Open(operation.Options{
 		Env: env.Options{Dir: dir, Environ: os.Environ()},
 		Engine: engines.Request{
-			Named: engines.Auto, NamedBy: "this test", Workers: func(string) (remote.Transport, error) { return transport, nil },
+			Named: engines.Auto, NamedBy: "this test", Workers: func(string, func(_, _ string)) (remote.Transport, error) { return transport, nil },
 		},
 	})
 	diags := stack.Apply(context.Background(), operation.Request{}, operation.Caller{Approve: operation.ApproveAll})

@@ -43,10 +43,11 @@ const (
 
 // clusterOptions say what a cluster is made of.
 type clusterOptions struct {
-	queue   string // a database of temporaltest; "postgres" for the server of the states
-	records string
-	slots   int      // of each worker; 0 for the usual number
-	environ []string // of all programs, besides the usual one
+	queue     string // a database of temporaltest; "postgres" for the server of the states
+	records   string
+	slots     int      // of each worker; 0 for the usual number
+	delegates bool     // workers have the key to ask others
+	environ   []string // of all programs, besides the usual one
 }
 
 // cluster has the servers, and the workers.
@@ -189,7 +190,11 @@ func (c *cluster) begin(w *worker) {
 	if c.slots > 0 {
 		args = append(args, fmt.Sprintf("-slots=%d", c.slots))
 	}
-	w.process = c.start(w.place, w.dir, append(args, w.args...), "CAIRN_POOL_KEY="+c.keyFile(w.pool))
+	env := []string{"CAIRN_POOL_KEY=" + c.keyFile(w.pool)}
+	if c.delegates {
+		env = append(env, "CAIRN_RUN_KEY="+c.keyFile("run"))
+	}
+	w.process = c.start(w.place, w.dir, append(args, w.args...), env...)
 }
 
 // alive returns the workers that run.

@@ -112,8 +112,12 @@ func newLife(t *testing.T, seed uint64, counts map[string]int) *life {
 		t.Cleanup(func() { writeFile(t, filepath.Join(*historyFlag, fmt.Sprint(seed)), strings.Join(l.history, "\n")) })
 	}
 	oneStack := random.IntN(4) == 0
-	l.note("queue in %s, records in %s, one stack: %t", options.queue, options.records, oneStack)
 	l.repository = newRepository(t, filepath.Join(l.dir, "repository"), oneStack, partsOfLife, random.IntN)
+	if oneStack {
+		l.repository.inRuns = random.IntN(2) == 0
+		l.delegates = l.repository.inRuns
+	}
+	l.note("queue in %s, records in %s, one stack: %t, in runs: %t", options.queue, options.records, oneStack, l.repository.inRuns)
 	for _, pool := range []string{defaultPool, defaultPool, otherPool, otherPool} {
 		l.addWorker(pool)
 	}
@@ -258,7 +262,7 @@ func (l *life) carryOn(args []string) {
 	}
 	l.listen()
 	switch {
-	case l.repository.oneStack:
+	case l.repository.oneStack && !l.repository.inRuns:
 		l.applyOn(args)
 	case l.run.id == "":
 		l.note("a run begins %s", args)

@@ -89,10 +89,11 @@ component %q {
 `
 
 // repository is a repository of parts that have values from each other: stacks, or components of
-// one stack.
+// one stack, which may be the only unit of runs.
 type repository struct {
 	dir      string
 	oneStack bool
+	inRuns   bool // the one stack
 	parts    []string
 	needs    [][]int // the parts from which each has values
 }
@@ -149,6 +150,7 @@ func (r *repository) write(t testing.TB, generation string) {
 	t.Helper()
 	if r.oneStack {
 		r.writeStack(t, generation)
+		writeFile(t, filepath.Join(r.dir, "cairn.workspace.hcl"), "stack \"all\" {\n  path = \"live/all\"\n}\n")
 		return
 	}
 	var text strings.Builder
@@ -164,8 +166,8 @@ func (r *repository) write(t testing.TB, generation string) {
 	writeFile(t, filepath.Join(r.dir, "cairn.workspace.hcl"), text.String())
 }
 
-// writeStack writes one stack. Each pool has a third of its components, and this process the
-// others.
+// writeStack writes one stack. Each pool has a third of its components, and the process that works
+// on the stack the others.
 func (r *repository) writeStack(t testing.TB, generation string) {
 	t.Helper()
 	text := stackHead

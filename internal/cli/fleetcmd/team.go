@@ -167,7 +167,11 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 	if err := t.prepare(ctx, d); err != nil {
 		return err
 	}
-	files, err := t.bring(ctx, pools)
+	readers, err := t.readers(d, pools)
+	if err != nil {
+		return err
+	}
+	files, err := t.bring(ctx, readers)
 	if err != nil {
 		return err
 	}
@@ -269,23 +273,29 @@ func (t *team) find(u *rollout.Unit) *config.Pool {
 // poolOf returns the pool of a unit, which has one.
 func (t *team) poolOf(u *rollout.Unit) string { return t.find(u).Name }
 
-// prepare fetches the packages of the stacks and completes their lock files, so that no worker
-// chooses a version.
-func (t *team) prepare(ctx context.Context, d *rollout.Drivers) error {
-	var units []*rollout.Unit // one of each directory
-	prepared := map[string]bool{}
+// stacks returns the units that are stacks, one of each directory.
+func (t *team) stacks() []*rollout.Unit {
+	var units []*rollout.Unit
+	found := map[string]bool{}
 	for _, unit := range t.gates.work.Chosen() {
 		u := &t.gates.work.Units[unit]
-		if u.Kind == rollout.Components && !prepared[u.Dir] {
-			prepared[u.Dir] = true
+		if u.Kind == rollout.Components && !found[u.Dir] {
+			found[u.Dir] = true
 			units = append(units, u)
 		}
 	}
+	return units
+}
+
+// prepare fetches the packages of the stacks and completes their lock files, so that no worker
+// chooses a version.
+func (t *team) prepare(ctx context.Context, d *rollout.Drivers) error {
 	type result struct {
 		part  *session.Session
 		diags hcl.Diagnostics
 		err   error
 	}
+	units := t.stacks()
 	results := make([]result, len(units))
 	parallel.Each(units, parallel.Downloads, func(i int, u *rollout.Unit) {
 		options := d.Stack
@@ -305,6 +315,30 @@ func (t *team) prepare(ctx context.Context, d *rollout.Drivers) error {
 		}
 	}
 	return nil
+}
+
+// readers returns the pools whose workers get the files of the run: those of its units, and those
+// of components of its stacks.
+func (t *team) readers(d *rollout.Drivers, ofUnits map[string]envelope.PoolRecipient) (map[string]envelope.PoolRecipient, error) {
+	readers := maps.Clone(ofUnits)
+	for _, u := range t.stacks() {
+		options := d.Stack
+		options.Env.Dir = u.Dir
+		stack := operation.Open(options)
+		names, err := stack.Engines().Pools()
+		if err := errors.Join(err, stack.Close()); err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			pool := t.config.Pool(name)
+			if pool == nil {
+				return nil, failure.Error("Unknown pool", "%s has components in the pool %q, and the block %q has none of that name.",
+					u.Name, name, config.BlockType)
+			}
+			readers[name] = pool.Recipient
+		}
+	}
+	return readers, nil
 }
 
 // bring records the files of the run, and the set that it applies.

@@ -50,6 +50,8 @@ func (s *Session) notify(n notice.Notice) {
 			text += fmt.Sprintf(", process %d", n.PID)
 		}
 		s.Note("Waiting for an apply that is still running (%s).\n", text)
+	case notice.WaitingForWorker:
+		s.NoteLine("%s waits for a worker of the pool %s.", n.Component, n.Pool)
 	case notice.Resuming:
 		s.Note("%s\n", eventtext.Resuming(n.Done, n.Begun, n.Of))
 	case notice.WaitingForLock:

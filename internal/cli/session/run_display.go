@@ -34,13 +34,14 @@ type RunDisplayOptions struct {
 }
 
 // NewRunDisplay returns a display. On a terminal it has a board, unless nodes are to have the
-// terminal for themselves. Elsewhere each line appears with the name of its node.
+// terminal for themselves. Elsewhere each line appears with the name of its node: that of a single
+// node at once, those of several at the end of each if they run at the same time.
 func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 	d := &RunDisplay{session: s}
 	style := textstyle.Style{Color: s.ViewOptions(s.Streams.Out).Color}
 	switch {
 	case !s.CanRedraw():
-		d.Output = show.NewOutput(&watchedOutput{s.Streams.Out, o.Unread}, &watchedOutput{s.Streams.Err, o.Unread}, o.Parallel)
+		d.Output = show.NewOutput(&watchedOutput{s.Streams.Out, o.Unread}, &watchedOutput{s.Streams.Err, o.Unread}, o.Parallel && o.Total > 1)
 	case o.Terminal:
 		d.Output = show.NewTerminalOutput(s.Streams.Out, s.Streams.Err, show.Headings{Total: o.Total, Style: style})
 	default:

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/buildinfo"
@@ -131,7 +130,7 @@ func (s *Session) declaredWorkers(file string) (*config.Config, error) {
 }
 
 // transport returns what carries components of a stack to workers; nil for none.
-func (s *Session) transport(stackDir string) (remote.Transport, error) {
+func (s *Session) transport(stackDir string, waiting func(component, pool string)) (remote.Transport, error) {
 	found, err := s.WorkersOf(stackDir)
 	if found == nil || err != nil {
 		return nil, err
@@ -139,22 +138,16 @@ func (s *Session) transport(stackDir string) (remote.Transport, error) {
 	return components.New(components.Options{
 		StackDir: stackDir, Version: buildinfo.Read().Protocol(),
 		Connect: func(ctx context.Context) (*components.Connection, error) { return s.connectToPools(ctx, found) },
-		Waiting: func(call, pool string) {
-			s.NoteLine("%s waits for a worker of the pool %s.", call[strings.LastIndex(call, "/")+1:], pool)
-		},
+		Waiting: waiting,
 	}), nil
 }
 
 // ConnectToWorkers connects with workers and records, and returns the key of who may start work.
 // The queue shows this program under a name.
 func (s *Session) ConnectToWorkers(ctx context.Context, found *config.Config, name string) (*connect.Connection, envelope.RunKey, error) {
-	key, err := config.RunKey(os.Environ())
+	key, err := found.RunKey(os.Environ())
 	if err != nil {
 		return nil, key, err
-	}
-	if key.Public() != found.Trusted {
-		return nil, key, failure.Error("Key not trusted", "The key in %s is not the one that workers trust: the argument \"trusted\" of the "+
-			"block %q has the public half of another key.", config.RunKeyVariable, config.BlockType)
 	}
 	opened, err := connect.Open(ctx, found, connect.Options{Environ: os.Environ(), Identity: name, Away: s.QueueAway})
 	return opened, key, err
@@ -166,11 +159,7 @@ func (s *Session) connectToPools(ctx context.Context, found *config.Config) (*co
 	if err != nil {
 		return nil, err
 	}
-	to := &components.Connection{Queue: opened.Queues, Records: opened.Records, Key: key, Pools: map[string]envelope.PoolRecipient{}}
-	for _, pool := range found.Pools {
-		to.Pools[pool.Name] = pool.Recipient
-	}
-	return to, nil
+	return &components.Connection{Queue: opened.Queues, Records: opened.Records, Key: key, Pools: found.Recipients()}, nil
 }
 
 // QueueAway says that a queue of workers is away, or back.

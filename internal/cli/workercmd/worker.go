@@ -51,7 +51,8 @@ func Command() *session.Command {
 		Long: `
 A worker takes units of runs from the queue of its pool, which a block "workers" of cairn.workspace.hcl names, plans
 and applies them here, with the credentials of this machine, and answers. The file with that block is the one in the
-current directory, or that of -config or CAIRN_WORKERS. The key of the pool is in CAIRN_POOL_KEY.
+current directory, or that of -config or CAIRN_WORKERS. The key of the pool is in CAIRN_POOL_KEY. With CAIRN_RUN_KEY, the
+worker asks those of other pools for the components of a stack that are there.
 
 Interrupted once, it takes nothing more and waits for what it has begun. Interrupted twice, it asks that to stop, as an
 interrupted "cairn apply" does. The third time it ends at once.`,
@@ -155,12 +156,37 @@ func (w *worker) components() *engineremote.Server {
 	})
 }
 
-// engineRequest is the engine for stacks. Their components are all done here: a worker cannot ask
-// other workers.
+// engineRequest is the engine for stacks.
 func (w *worker) engineRequest() engines.Request {
 	request := w.session.EngineRequest()
-	request.Workers = nil
+	request.Workers, request.Pool = nil, w.options.pool // workers are chosen for each unit
 	return request
+}
+
+// others returns the workers that do components in other pools, for stacks of a run.
+func (w *worker) others(top string, files sources.Archive) engines.Workers {
+	return func(stackDir string, waiting func(component, pool string)) (engineremote.Transport, error) {
+		return components.New(components.Options{
+			StackDir: stackDir, Version: buildinfo.Read().Protocol(), Files: components.Files{Archive: files, Top: top},
+			Connect: w.toOthers, Waiting: waiting,
+		}), nil
+	}
+}
+
+// toOthers returns the connection with other workers. It needs the key of those who may start work,
+// which most workers do not have.
+func (w *worker) toOthers(context.Context) (*components.Connection, error) {
+	if os.Getenv(config.RunKeyVariable) == "" {
+		return nil, failure.Error("Worker without key", "The worker %s of the pool %s has no key to ask those of other pools "+
+			"for components. Start it with %s, as those have it who start runs.", w.calls.Self.Worker, w.options.pool, config.RunKeyVariable)
+	}
+	key, err := w.config.RunKey(os.Environ())
+	if err != nil {
+		return nil, err
+	}
+	return &components.Connection{
+		Queue: w.connection.Queues, Records: w.connection.Records, Key: key, Pools: w.config.Recipients(),
+	}, nil
 }
 
 // server returns the server for the work on units.
@@ -180,8 +206,8 @@ func (w *worker) server() (*remote.Server, error) {
 	all := &operation.Shared{}
 	server := &remote.Server{
 		Cache: sources.Cache{Dir: cache}, Screens: &screens{session: w.session}, Version: session.Version(),
-		Environ: environ.Without(os.Environ(), config.PoolKeyVariable),
-		Stack:   operation.Options{Engine: w.engineRequest(), ReadOnlyLocks: true},
+		Environ: environ.WithoutKeys(os.Environ()), Workers: w.others,
+		Stack: operation.Options{Engine: w.engineRequest(), ReadOnlyLocks: true},
 		Shared: func() *operation.Shared {
 			shared := all.Renewed()
 			shared.OfEngines().Binary.AllowProcesses(int(w.options.slots))

@@ -40,6 +40,7 @@ type Transport interface {
 type Call struct {
 	Name    string
 	Pool    string
+	About   string // for people: the component
 	Changes bool   // it may change something, and is not to be begun twice
 	Request []byte // nil to take over a call
 }

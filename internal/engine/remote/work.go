@@ -69,7 +69,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		result, moreDiags := s.Session.Plan(j.ctx, req, j.observe)
 		return result, diags.Extend(moreDiags)
 	}
-	a, moreDiags := s.ask(j, req.Work, request{Plan: req})
+	a, moreDiags := s.ask(j, Call{Name: string(req.Work), About: req.Component.String()}, request{Plan: req})
 	return a.Plan, diags.Extend(moreDiags)
 }
 
@@ -89,21 +89,31 @@ func (q querier) Query(ctx context.Context, req *engine.QueryRequest, observe en
 		result, moreDiags := s.abilities.Querier.Query(j.ctx, req, j.observe)
 		return result, diags.Extend(moreDiags)
 	}
-	a, moreDiags := s.ask(j, req.Work, request{Query: req})
+	a, moreDiags := s.ask(j, Call{Name: string(req.Work), About: req.Component.String()}, request{Query: req})
 	return a.Query, diags.Extend(moreDiags)
 }
 
 // ask makes a call that changes nothing. The answer is never nil.
-func (s *Session) ask(j *job, id engine.WorkID, req request) (*answer, hcl.Diagnostics) {
+func (s *Session) ask(j *job, call Call, req request) (*answer, hcl.Diagnostics) {
 	content, err := s.encode(req)
 	if err != nil {
 		return &answer{}, hcl.Diagnostics{notSent(err)}
 	}
-	a, err := s.call(j.ctx, Call{Name: string(id), Pool: j.pool, Request: content}, j.observe, nil)
+	call.Pool, call.Request = j.pool, content
+	a, err := s.call(j.ctx, call, j.observe, nil)
 	if err != nil {
-		return &answer{}, hcl.Diagnostics{failure.New("Worker without answer", "The work in the pool %q has no result: %s.", j.pool, err)}
+		return &answer{}, unanswered(err, failure.New("Worker without answer", "The work in the pool %q has no result: %s.", j.pool, err))
 	}
 	return a, a.Diags
+}
+
+// unanswered returns the diagnostics of an error of a transport, as of one that cannot be used:
+// those which it holds, else another one.
+func unanswered(err error, other *hcl.Diagnostic) hcl.Diagnostics {
+	if held, ok := errors.AsType[hcl.Diagnostics](err); ok {
+		return held
+	}
+	return hcl.Diagnostics{other}
 }
 
 func notSent(err error) *hcl.Diagnostic {
@@ -188,7 +198,7 @@ func (s *Session) apply(j *job, req *engine.ApplyRequest) (*engine.ApplyResult, 
 	if err != nil {
 		return nil, hcl.Diagnostics{notSent(err)}
 	}
-	call := Call{Name: string(req.Work), Pool: j.pool, Changes: true, Request: content}
+	call := Call{Name: string(req.Work), Pool: j.pool, About: req.Component.String(), Changes: true, Request: content}
 	ctx := context.WithoutCancel(j.ctx)
 	var record func([]byte) error
 	if delegator := s.abilities.Delegator; delegator != nil {
@@ -206,7 +216,7 @@ func (s *Session) apply(j *job, req *engine.ApplyRequest) (*engine.ApplyResult, 
 	case a == nil && errors.Is(err, errNotRecorded): // which leaves it to another program
 		return nil, hcl.Diagnostics{failure.Of("Result not recorded", err)}
 	case a == nil:
-		return s.settle(ctx, req, hcl.Diagnostics{withoutAnswer(j.pool, err)})
+		return s.settle(ctx, req, unanswered(err, withoutAnswer(j.pool, err)))
 	case err != nil:
 		a.Diags = append(a.Diags, failure.Of("Result not recorded", err))
 	}

@@ -27,7 +27,6 @@ type Screen struct {
 	mu  struct {
 		sync.Mutex
 		pending report // whose text is not said yet
-		since   time.Time
 	}
 }
 
@@ -48,7 +47,8 @@ type writer struct {
 	isErr  bool
 }
 
-// Write implements [io.Writer]. Text that follows soon, in the same stream, is said together.
+// Write implements [io.Writer]. Texts in the same stream that follow each other soon are said
+// together, a moment later.
 func (w writer) Write(text []byte) (int, error) {
 	s := w.screen
 	s.mu.Lock()
@@ -57,11 +57,11 @@ func (w writer) Write(text []byte) (int, error) {
 	if w.isErr {
 		to, other = &s.mu.pending.Err, s.mu.pending.Out
 	}
-	if len(other) > 0 || time.Since(s.mu.since) > together {
+	if len(other) > 0 {
 		s.send()
 	}
 	if len(*to) == 0 {
-		s.mu.since = time.Now()
+		time.AfterFunc(together, s.flush) // it may be the last text for a long time, as that of what is waited for
 	}
 	*to = append(*to, bytes.Clone(text)...)
 	return len(text), nil

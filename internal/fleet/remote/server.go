@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/telemetry"
 	"github.com/cairnstacks/cairn/internal/wire"
@@ -42,6 +43,10 @@ type Server struct {
 	Shared  func() *operation.Shared // makes the common cache of the units of a run
 	Version string
 	Environ []string // of tasks
+
+	// Workers returns the workers of components of stacks whose files are those of a run, below a
+	// directory. Nil stands for none.
+	Workers func(top string, files sources.Archive) engines.Workers
 
 	// Roots returns the engine of root modules, without [rootmodule.Engine.Processes] and directories.
 	Roots func(ctx context.Context, shared *operation.Shared) (*rootmodule.Engine, error)
@@ -227,6 +232,9 @@ func (w *unitWork) open() (driver.Driver, error) {
 		ShowRoot: func(_ *rollout.Unit, phase string) driver.RootView { return w.Screens.Root(w.screen, phase) },
 	}
 	drivers.Stack.StopNow = w.call.Stop
+	if w.Workers != nil {
+		drivers.Stack.Engine.Workers = w.Workers(w.top, w.asked.Sources.Archive)
+	}
 	drivers.Stack.Shared = w.caches.of(w.asked.Sources.Digest, w.Shared)
 	if len(w.call.Before) > 0 {
 		drivers.Stack.LockTimeout = lockPatience // of the worker before, until its lease has ended

@@ -67,9 +67,10 @@ type Request struct {
 	// Given is that of the caller, in place of all that could be chosen; nil for none.
 	Given engine.Engine
 
-	// Workers returns what carries the work on components in pools to workers, for the stack in an
-	// absolute directory; nil if there are none.
-	Workers func(stackDir string) (remote.Transport, error)
+	Workers Workers // for components in pools; nil if there are none
+
+	// Pool is the pool whose worker this program is; "" for none. Components in it are done here.
+	Pool string
 
 	// Plan is the saved plan that is applied; nil for none.
 	Plan *stackplan.Plan
@@ -78,6 +79,11 @@ type Request struct {
 	// are advice.
 	ChangesNothing bool
 }
+
+// Workers returns the transport of the work on components in pools, for the stack in an absolute
+// directory; nil if there are no workers. Waiting is called, from any goroutine, with the name of
+// work that no worker has taken for a while.
+type Workers func(stackDir string, waiting func(component, pool string)) (remote.Transport, error)
 
 // Shared is the cache of findings about engines for several stacks in one process. The zero value
 // is empty. It is safe for concurrent use.
@@ -100,6 +106,7 @@ type Stack struct {
 	plannedBinary string // the program by which components of it were planned; "" for none
 	search        *searched
 	fetching      selection.Observer
+	waiting       sync.Mutex // by which notices of waiting come one at a time
 }
 
 // searched is the result of the search for a binary.

@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -33,7 +34,7 @@ func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
 	}
 	var transport remote.Transport
 	if s.request.Workers != nil {
-		if transport, err = s.request.Workers(env.Absolute(s.env.Dir)); err != nil {
+		if transport, err = s.request.Workers(env.Absolute(s.env.Dir), s.waits); err != nil {
 			return nil, err
 		}
 	}
@@ -56,9 +57,34 @@ func (s *Stack) withPools(local engine.Engine) (engine.Engine, error) {
 				}
 			}
 			slices.SortFunc(req.Providers, stackaddrs.AbsProviderConfigInstance.Compare)
-			return read.Pools.For(req)
+			pool, diags := read.Pools.For(req)
+			if pool == s.request.Pool {
+				pool = "" // its credentials and its network are those of this program
+			}
+			return pool, diags
 		},
 	}), nil
+}
+
+// waits says that work on a component waits for a worker.
+func (s *Stack) waits(component, pool string) {
+	s.waiting.Lock()
+	defer s.waiting.Unlock()
+	s.env.Notify.Send(notice.WaitingForWorker{Component: component, Pool: pool})
+}
+
+// Pools returns the names of the pools that components of the stack may be in, in the order of
+// their blocks.
+func (s *Stack) Pools() ([]string, error) {
+	read, err := s.env.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, pool := range read.Pools {
+		names = append(names, pool.Name)
+	}
+	return names, nil
 }
 
 // OpenForWorker returns the engine of a worker, for files of a stack that somebody else has sent.

@@ -85,12 +85,16 @@ type WaitingForApply struct {
 	PID       int // 0 if it is not known
 }
 
+// WaitingForWorker says that no worker of a pool has taken the work on a component for a while.
+type WaitingForWorker struct{ Component, Pool string }
+
 // Resuming says that a saved plan goes on which was applied in part: how many of the component
 // instances that it changes are done, and how many were begun.
 type Resuming struct{ Done, Begun, Of int }
 
 func (Resuming) notice()             {}
 func (WaitingForApply) notice()      {}
+func (WaitingForWorker) notice()     {}
 func (NewDeployment) notice()        {}
 func (WaitingForLock) notice()       {}
 func (WaitingForState) notice()      {}

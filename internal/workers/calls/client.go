@@ -266,7 +266,8 @@ func (c *Client) ask(ctx context.Context, call Call, at string) (queue.Task, err
 func (c *Client) task(call Call, sealed []byte) (queue.Task, error) {
 	sum := sha256.Sum256(sealed)
 	task := queue.Task{
-		Run: c.Run, Call: call.Name, Line: queue.Line{Pool: call.Pool, Parts: call.Parts}, Changes: call.Changes, Version: c.Version, Digest: hex.EncodeToString(sum[:]),
+		Run: c.Run, Call: call.Name, Line: queue.Line{Pool: call.Pool, Parts: call.Parts}, Changes: call.Changes,
+		Version: c.Version, Digest: hex.EncodeToString(sum[:]),
 		Expires: time.Now().Add(validity).UTC().Truncate(time.Second),
 	}
 	message, err := task.Signed()

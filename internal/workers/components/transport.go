@@ -35,7 +35,9 @@ type Options struct {
 	// error.
 	Connect func(ctx context.Context) (*Connection, error)
 
-	Waiting func(call, pool string) // a call that no worker has taken for a while; may be nil
+	// Waiting is called, from any goroutine, for a component whose work no worker has taken for a
+	// while. It may be nil.
+	Waiting func(component, pool string)
 }
 
 // Files are files that were brought to workers.
@@ -78,7 +80,7 @@ func New(opts Options) *Transport {
 }
 
 // client returns a client for the run of a call.
-func (t *Transport) client(ctx context.Context, call string) (*calls.Client, error) {
+func (t *Transport) client(ctx context.Context, call remote.Call) (*calls.Client, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.mu.connection == nil {
@@ -90,10 +92,10 @@ func (t *Transport) client(ctx context.Context, call string) (*calls.Client, err
 	}
 	to := t.mu.connection
 	client := &calls.Client{
-		Queue: to.Queue, Records: to.Records, Key: to.Key, Pools: to.Pools, Run: runOf(call), Version: t.opts.Version,
+		Queue: to.Queue, Records: to.Records, Key: to.Key, Pools: to.Pools, Run: runOf(call.Name), Version: t.opts.Version,
 	}
 	if t.opts.Waiting != nil {
-		client.Waiting = func(c calls.Call) { t.opts.Waiting(call, c.Pool) }
+		client.Waiting = func(calls.Call) { t.opts.Waiting(call.About, call.Pool) }
 	}
 	return client, nil
 }
@@ -148,7 +150,7 @@ const patience = 5 * time.Second
 // Call implements [remote.Transport].
 func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]byte)) ([]byte, error) {
 	said := func(_ int, content []byte) { events(content) }
-	client, err := t.client(ctx, call.Name)
+	client, err := t.client(ctx, call)
 	if err != nil {
 		return nil, notBegun(call, err)
 	}
@@ -243,7 +245,7 @@ func result(answer calls.Answer, err error) ([]byte, error) {
 
 // StopNow implements [remote.Transport].
 func (t *Transport) StopNow(ctx context.Context, name string) error {
-	client, err := t.client(ctx, name)
+	client, err := t.client(ctx, remote.Call{Name: name})
 	if err != nil {
 		return err
 	}

@@ -242,14 +242,27 @@ func ReadDeclared(name string, files map[string]*hcl.File) (*Config, hcl.Diagnos
 	return nil, nil
 }
 
-// RunKey returns the key of those who may start work, from the environment.
-func RunKey(env []string) (envelope.RunKey, error) {
+// RunKey returns the key of those who may start work, which workers trust, from the environment.
+func (c *Config) RunKey(env []string) (envelope.RunKey, error) {
 	text, err := keyText(env, RunKeyVariable, "starts work on workers")
 	if err != nil {
 		return envelope.RunKey{}, err
 	}
 	key, err := envelope.ParseRunKey(text)
+	if err == nil && key.Public() != c.Trusted {
+		return key, failure.Error("Key not trusted", "The key in %s is not the one that workers trust: the argument \"trusted\" of the "+
+			"block %q has the public half of another key.", RunKeyVariable, BlockType)
+	}
 	return key, unusable(err, RunKeyVariable)
+}
+
+// Recipients returns the public keys of the pools, by their names.
+func (c *Config) Recipients() map[string]envelope.PoolRecipient {
+	recipients := map[string]envelope.PoolRecipient{}
+	for _, pool := range c.Pools {
+		recipients[pool.Name] = pool.Recipient
+	}
+	return recipients
 }
 
 // PoolKey returns the key of a worker's pool, from the environment.

@@ -259,6 +259,7 @@ func TestKeys(t *testing.T) {
 		return name
 	}
 	run, pool := k.run.Text(), k.pool.Text()
+	c := config.Config{Trusted: k.run.Public()}
 	for name, row := range map[string]struct {
 		run, pool string
 		want      bool
@@ -271,7 +272,7 @@ func TestKeys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := []string{"A=B", config.RunKeyVariable + "=" + row.run, config.PoolKeyVariable + "=" + row.pool}
-			gotRun, err := config.RunKey(env)
+			gotRun, err := c.RunKey(env)
 			if (err == nil) != row.want || err == nil && gotRun.Text() != run {
 				t.Errorf("RunKey: got error %v, want a key: %t", err, row.want)
 			}
@@ -288,7 +289,7 @@ func TestKeys(t *testing.T) {
 		})
 	}
 	for variable, read := range map[string]func() error{
-		config.RunKeyVariable:  func() error { _, err := config.RunKey(nil); return err },
+		config.RunKeyVariable:  func() error { _, err := c.RunKey(nil); return err },
 		config.PoolKeyVariable: func() error { _, err := config.PoolKey([]string{config.PoolKeyVariable + "="}); return err },
 	} {
 		diags := failure.Diagnostics(read())

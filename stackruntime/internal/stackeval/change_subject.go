@@ -86,7 +86,9 @@ func (c *ComponentInstance) Arguments(ctx context.Context) (applying.Arguments, 
 
 // plannedInputs replaces values by those that a destroy was planned with: of one that was not known
 // then, as the result of uuid(), the last apply's is in the plan. Ephemeral values are in no plan.
-func (c *ComponentInstance) plannedInputs(ctx context.Context, plan *stackplan.Component, inputs map[string]cty.Value) map[string]cty.Value {
+func (c *ComponentInstance) plannedInputs(
+	ctx context.Context, plan *stackplan.Component, inputs map[string]cty.Value,
+) map[string]cty.Value {
 	module := c.use.Module(ctx)
 	if module == nil || failedInputs(inputs) {
 		return inputs

@@ -58,7 +58,8 @@ type place struct {
 func Task() queue.Task {
 	unique := rand.Text()
 	return queue.Task{
-		Run: unique, Call: "deep/call", Line: queue.Line{Pool: unique}, Version: "1", Digest: "00", Expires: time.Now().Add(time.Hour).UTC().Truncate(time.Second),
+		Run: unique, Call: "deep/call", Line: queue.Line{Pool: unique}, Version: "1", Digest: "00",
+		Expires:   time.Now().Add(time.Hour).UTC().Truncate(time.Second),
 		Signature: []byte{0, 1, 0xff},
 	}
 }

@@ -4,8 +4,8 @@
 // Package temporal has a queue that is a Temporal cluster: a task is an activity that a client
 // starts, without a workflow.
 //
-// Task queues are named cairn/POOL, and cairn/POOL/parts for parts of work. The server has to be of version 1.31 or later, with activities
-// of their own.
+// Task queues are named cairn/POOL, and cairn/POOL/parts for parts of work. The server has to be of
+// version 1.31 or later, with activities of their own.
 package temporal
 
 import (
