@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/buildinfo"
 	"github.com/cairnstacks/cairn/internal/engine/remote"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
@@ -168,5 +169,9 @@ func (s *Session) QueueAway(outage queue.Outage) {
 		s.Note("The queue at %s is back.\n", outage.Place)
 		return
 	}
-	s.Note("The queue at %s is away. Workers go on with what they have begun; waiting for it.\n", outage.Place)
+	reason := ""
+	if outage.Reason != "" {
+		reason = ": " + safetext.Clean(outage.Reason)
+	}
+	s.Note("The queue at %s is away%s. Workers go on with what they have begun; waiting for it.\n", outage.Place, reason)
 }

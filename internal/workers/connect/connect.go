@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/workers/config"
@@ -150,12 +151,12 @@ func tlsOf(files *config.TLS) (*tls.Config, error) {
 	}
 	security := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: files.ServerName}
 	if files.Cert != "" || files.Key != "" {
-		pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
-		if err != nil {
-			return nil, failure.Error("Certificate not read", "The certificate %s and its key %s cannot be used: %s.",
-				files.Cert, files.Key, failure.Reason(err))
+		if _, err := ownCertificate(files); err != nil {
+			return nil, err
 		}
-		security.Certificates = []tls.Certificate{pair}
+		// A worker may live longer than its certificate: files that were renewed count for the next
+		// connection.
+		security.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return ownCertificate(files) }
 	}
 	if files.CA != "" {
 		content, err := os.ReadFile(files.CA)
@@ -168,4 +169,19 @@ func tlsOf(files *config.TLS) (*tls.Config, error) {
 		}
 	}
 	return security, nil
+}
+
+// ownCertificate reads the certificate of this machine.
+func ownCertificate(files *config.TLS) (*tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(files.Cert, files.Key)
+	if err != nil {
+		return nil, failure.Error("Certificate not read", "The certificate %s and its key %s cannot be used: %s.",
+			files.Cert, files.Key, failure.Reason(err))
+	}
+	// A server that refuses it may end the connection before it has said why.
+	if end := pair.Leaf.NotAfter; time.Now().After(end) {
+		return nil, failure.Error("Certificate expired", "The certificate %s has expired at %s. Renew it.",
+			files.Cert, end.UTC().Format(time.RFC3339))
+	}
+	return &pair, nil
 }

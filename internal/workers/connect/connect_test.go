@@ -28,11 +28,19 @@ import (
 // certificate writes a certificate that has signed itself, and its key, and returns their files.
 func certificate(t *testing.T) (cert, key string) {
 	t.Helper()
+	return certificateUntil(t, time.Now().Add(time.Hour))
+}
+
+// serverName is the name in all certificates.
+const serverName = "temporal.internal"
+
+func certificateUntil(t *testing.T, end time.Time) (cert, key string) {
+	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{serverName}, NotAfter: end}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +65,7 @@ func file(t *testing.T, name string, content []byte) string {
 func TestFilesOfTLS(t *testing.T) {
 	cert, key := certificate(t)
 	other, otherKey := certificate(t)
+	expired, expiredKey := certificateUntil(t, time.Now().Add(-time.Hour))
 	missing, nonsense := filepath.Join(t.TempDir(), "missing.pem"), file(t, "nonsense.pem", []byte("nonsense"))
 	for name, row := range map[string]struct {
 		tls  config.TLS
@@ -68,6 +77,7 @@ func TestFilesOfTLS(t *testing.T) {
 		"missing key":       {config.TLS{Cert: cert, Key: missing}, []string{missing}},
 		"cert without key":  {config.TLS{Cert: cert}, []string{cert}},
 		"key without cert":  {config.TLS{Key: key}, []string{key}},
+		"expired":           {config.TLS{Cert: expired, Key: expiredKey}, []string{expired, "has expired at"}},
 		"key of another":    {config.TLS{Cert: cert, Key: otherKey}, []string{cert, otherKey, "does not match"}},
 		"cert is no cert":   {config.TLS{Cert: nonsense, Key: key}, []string{nonsense}},
 		"missing ca":        {config.TLS{CA: missing}, []string{missing}},
@@ -90,6 +100,96 @@ func TestFilesOfTLS(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who has no way to a queue because of certificates is told so.
+func TestReasonOfOutage(t *testing.T) {
+	cert, key := certificate(t)
+	secured := temporaltest.Start(t, temporaltest.Memory, "-tls-cert="+cert, "-tls-key="+key, "-tls-client-ca="+cert,
+		"-orchestrator=ci", "-allow=worker:cairn/prod")
+	plain := temporaltest.Start(t, temporaltest.Memory)
+	for name, row := range map[string]struct {
+		server *temporaltest.Server
+		tls    *config.TLS
+		want   string
+	}{
+		"no block":       {secured, nil, "for clients with certificates"},
+		"no certificate": {secured, &config.TLS{CA: cert, ServerName: serverName}, "certificate required"},
+		"other name":     {secured, &config.TLS{CA: cert, ServerName: "other"}, "certificate is valid for " + serverName},
+		"other ca":       {secured, &config.TLS{ServerName: serverName}, "unknown authority"},
+		"plain server":   {plain, &config.TLS{}, "does not look like a TLS handshake"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told := make(chan queue.Outage, 1)
+			c, err := connect.Open(t.Context(), &config.Config{
+				Address: row.server.Address(), Namespace: temporaltest.Namespace, Records: t.TempDir(), TLS: row.tls,
+			}, connect.Options{Away: func(o queue.Outage) { told <- o }})
+			if err != nil {
+				t.Fatal(err)
+			}
+			doing := queuetest.Do(t, c.Queues, queuetest.Task())
+			if got := testenv.Receive(t, "word of the outage", told).Reason; !strings.Contains(got, row.want) {
+				t.Errorf("the reason is %q, want %q in it", got, row.want)
+			}
+			doing.Stop()
+			doing.Ends(queue.ErrStopped)
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A certificate that was renewed counts from the next connection on.
+func TestRenewedCertificate(t *testing.T) {
+	cert, key := certificate(t)
+	old, oldKey := certificateUntil(t, time.Now().Add(-time.Hour))
+	server := temporaltest.Start(t, temporaltest.Memory, "-tls-cert="+cert, "-tls-key="+key, "-tls-client-ca="+cert,
+		"-orchestrator=ci", "-allow=worker:cairn/prod")
+	own, ownKey := file(t, "own.pem", read(t, cert)), file(t, "own.key", read(t, key))
+	told := make(chan queue.Outage, 10)
+	c, err := connect.Open(t.Context(), &config.Config{
+		Address: server.Address(), Namespace: temporaltest.Namespace, Records: t.TempDir(),
+		TLS: &config.TLS{Cert: own, Key: ownKey, CA: cert, ServerName: serverName},
+	}, connect.Options{Away: func(o queue.Outage) { told <- o }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, own, read(t, old))
+	replace(t, ownKey, read(t, oldKey))
+	doing := queuetest.Do(t, c.Queues, queuetest.Task())
+	if got := testenv.Receive(t, "word of the outage", told); !strings.Contains(got.Reason, "has expired at") {
+		t.Errorf("the reason is %q", got.Reason)
+	}
+	replace(t, ownKey, read(t, key))
+	replace(t, own, read(t, cert))
+	if got := testenv.Receive(t, "word of its end", told); !got.Over {
+		t.Errorf("got %+v, want the end of the outage", got)
+	}
+	doing.Stop()
+	if err := doing.End(); err == nil { // the rules of the server are about clients with names
+		t.Error("got no error")
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func replace(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -146,7 +146,8 @@ func (e *RefusedError) Text() string {
 
 // Outage says that a queue is away.
 type Outage struct {
-	Place string // its address
-	Since time.Time
-	Over  bool // it is back
+	Place  string // its address
+	Since  time.Time
+	Reason string // what the last request has met: a clause without a full stop; empty if that is not known
+	Over   bool   // it is back
 }

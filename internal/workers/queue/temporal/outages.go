@@ -5,6 +5,8 @@ package temporal
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,7 +40,7 @@ func (o *outages) intercept(ctx context.Context, method string, req, reply any, 
 	err := invoker(ctx, method, req, reply, cc, opts...)
 	switch status.Code(err) {
 	case codes.Unavailable:
-		o.failed()
+		o.failed(reason(err))
 	case codes.DeadlineExceeded, codes.Canceled: // of this program, perhaps
 	default:
 		o.answered()
@@ -46,7 +48,7 @@ func (o *outages) intercept(ctx context.Context, method string, req, reply any, 
 	return err
 }
 
-func (o *outages) failed() {
+func (o *outages) failed(reason string) {
 	o.mu.Lock()
 	if o.mu.since.IsZero() {
 		o.mu.since = time.Now()
@@ -56,8 +58,36 @@ func (o *outages) failed() {
 	since := o.mu.since
 	o.mu.Unlock()
 	if tells {
-		o.tell(queue.Outage{Place: o.place, Since: since})
+		o.tell(queue.Outage{Place: o.place, Since: since, Reason: reason})
 	}
+}
+
+// layers are the beginnings of the texts of errors that name only what of the connection has
+// failed.
+var layers = regexp.MustCompile(`^(last (connection|resolver) error: |connection error: |desc = |transport: |` +
+	`authentication handshake failed: |[Ee]rror while dialing:? |error reading server preface: |remote error: )|^dial tcp \S+: (connect: )?|"$`)
+
+// reason returns what has become of the connection for the error of a request: grpc has that in its
+// text, in several layers of quotes.
+func reason(err error) string {
+	text := status.Convert(err).Message()
+	if _, last, ok := strings.Cut(text, "latest connection error: "); ok {
+		text = last
+	}
+	for {
+		rest := strings.TrimPrefix(layers.ReplaceAllString(text, ""), `"`)
+		if rest == text {
+			break
+		}
+		text = rest
+	}
+	switch text {
+	case "EOF":
+		return "it ends the connection, as one does that is for clients with certificates"
+	case "no children to pick from":
+		return "its name has no address"
+	}
+	return strings.TrimSuffix(strings.ReplaceAll(text, `\"`, `"`), ".")
 }
 
 func (o *outages) answered() {

@@ -188,7 +188,9 @@ func TestServerLater(t *testing.T) {
 	w := queuetest.Serve(t, q, task.Line, 1)
 	none := queuetest.Serve(t, q, queuetest.Task().Line, 1)
 	doing, stopped := queuetest.Do(t, q, task), queuetest.Do(t, q, queuetest.Task())
-	outages.next(t, s, false)
+	if got := outages.next(t, s, false).Reason; got != "connection refused" {
+		t.Errorf("the reason is %q", got)
+	}
 	stopped.Stop()
 	stopped.Ends(queue.ErrStopped)
 	none.Drain()
