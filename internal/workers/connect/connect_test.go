@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -174,6 +175,51 @@ func TestRenewedCertificate(t *testing.T) {
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Who may not do something is told where, and what to do. A worker would wait forever otherwise.
+func TestDenied(t *testing.T) {
+	cert, key := certificate(t)
+	server := temporaltest.Start(t, temporaltest.Memory, "-tls-cert="+cert, "-tls-key="+key, "-tls-client-ca="+cert,
+		"-orchestrator=ci", "-allow=worker:cairn/prod")
+	plain := temporaltest.Start(t, temporaltest.Memory)
+	task := queuetest.Task()
+	for name, row := range map[string]struct {
+		config config.Config
+		want   string
+	}{
+		"certificate": {
+			config.Config{
+				Address: server.Address(), Namespace: temporaltest.Namespace,
+				TLS: &config.TLS{Cert: cert, Key: key, CA: cert, ServerName: serverName}, // without a name of the rules
+			}, "block \"tls\"",
+		},
+		"namespace": {config.Config{Address: plain.Address(), Namespace: "missing"}, "argument \"namespace\""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row.config.Records = t.TempDir()
+			c, err := connect.Open(t.Context(), &row.config, connect.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for call, do := range map[string]func() error{
+				"Do": queuetest.Do(t, c.Queues, task).End,
+				"Serve": func() error {
+					return c.Queues.Serve(t.Context(), task.Pool, 1, func(queue.Task, <-chan struct{}) error { return nil })
+				},
+			} {
+				var err error
+				testenv.Within(t, call, func() { err = do() })
+				denied, ok := errors.AsType[*queue.DeniedError](err)
+				if !ok || denied.Place != row.config.Address || !strings.Contains(err.Error(), row.want) {
+					t.Errorf("%s: got error %v, want one of %s with %s", call, err, row.config.Address, row.want)
+				}
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

@@ -70,6 +70,7 @@ type Queue interface {
 	// Errors:
 	//   - [ErrStopped]: it was asked to stop before any worker had begun.
 	//   - [*RefusedError]: the worker that got it does not take it.
+	//   - [*DeniedError]
 	Do(ctx context.Context, task Task) error
 
 	// Stop asks the handler of a task to stop that somebody else has started, and waits for its end. A
@@ -78,6 +79,8 @@ type Queue interface {
 
 	// Serve gives tasks of a line to a handler, so many at the same time, until ctx ends. Those which
 	// have begun come to their end before it returns.
+	//
+	// Errors: [*DeniedError].
 	Serve(ctx context.Context, line Line, slots int, handle Handler) error
 
 	// Close ends the connection.
@@ -142,6 +145,18 @@ func (e *RefusedError) Text() string {
 		worker = "the worker " + e.Worker
 	}
 	return worker + " does not take it: " + texts[e.Reason]
+}
+
+// DeniedError says that a queue does not let this program do what it asks for.
+type DeniedError struct {
+	Place     string // its address
+	Namespace string
+	Reason    string // a clause without a full stop
+	Remedy    string // likewise
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("the queue at %s denies this program its namespace %q: %s; %s", e.Place, e.Namespace, e.Reason, e.Remedy)
 }
 
 // Outage says that a queue is away.

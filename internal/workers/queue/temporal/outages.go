@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -22,6 +24,10 @@ import (
 type outages struct {
 	place string
 	tell  func(queue.Outage)
+
+	denied  chan struct{} // closed when the cluster gives this program no tasks
+	denying sync.Once
+	denial  error // why; set before denied is closed
 
 	mu struct {
 		sync.Mutex
@@ -44,6 +50,13 @@ func (o *outages) intercept(ctx context.Context, method string, req, reply any, 
 	case codes.DeadlineExceeded, codes.Canceled: // of this program, perhaps
 	default:
 		o.answered()
+	}
+	// The worker of the SDK would ask forever, and say nothing.
+	if status.Code(err) == codes.PermissionDenied && method == workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName {
+		o.denying.Do(func() {
+			o.denial = serviceerror.FromStatus(status.Convert(err))
+			close(o.denied)
+		})
 	}
 	return err
 }

@@ -76,8 +76,9 @@ func queueOf(line queue.Line) string {
 
 // Queue is a [queue.Queue].
 type Queue struct {
-	client client.Client
-	opts   Options
+	client  client.Client
+	opts    Options
+	noticed *outages
 }
 
 var _ queue.Queue = (*Queue)(nil)
@@ -91,7 +92,7 @@ func Open(opts Options) (*Queue, error) {
 		opts.Away = func(queue.Outage) {}
 	}
 	opts.Liveness = cmp.Or(opts.Liveness, Liveness)
-	noticed := &outages{place: opts.Address, tell: opts.Away}
+	noticed := &outages{place: opts.Address, tell: opts.Away, denied: make(chan struct{})}
 	c, err := client.NewLazyClient(client.Options{
 		HostPort: opts.Address, Namespace: opts.Namespace, Identity: opts.Identity,
 		Logger: log.NewStructuredLogger(opts.Log),
@@ -103,7 +104,7 @@ func Open(opts Options) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Queue{c, opts}, nil
+	return &Queue{c, opts, noticed}, nil
 }
 
 // Close implements [queue.Queue].
@@ -124,7 +125,7 @@ func (q *Queue) Do(ctx context.Context, task queue.Task) error {
 			return nil
 		}
 		if !isLost(err) {
-			return err
+			return q.explain(err)
 		}
 		select {
 		case <-time.After(firstTry):
@@ -247,6 +248,20 @@ func isLost(err error) bool {
 	return false
 }
 
+// explain returns a [*queue.DeniedError] for one of the cluster that says so.
+func (q *Queue) explain(err error) error {
+	denied := &queue.DeniedError{Place: q.opts.Address, Namespace: q.opts.Namespace}
+	switch {
+	case as[*serviceerror.PermissionDenied](err):
+		denied.Reason, denied.Remedy = "it has no right to that", `give it the right, or another certificate in the block "tls"`
+	case as[*serviceerror.NamespaceNotFound](err):
+		denied.Reason, denied.Remedy = "there is none of that name", `register it, or correct the argument "namespace"`
+	default:
+		return err
+	}
+	return denied
+}
+
 func as[T error](err error) bool {
 	_, ok := errors.AsType[T](err)
 	return ok
@@ -257,14 +272,16 @@ func (q *Queue) Serve(ctx context.Context, line queue.Line, slots int, handle qu
 	failed := make(chan error, 1)
 	stop, err := q.start(ctx, func() worker.Worker { return q.worker(line, slots, handle, failed) })
 	if err != nil {
-		return err
+		return q.explain(err)
 	}
 	defer stop()
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-failed:
-		return err
+		return q.explain(err)
+	case <-q.noticed.denied:
+		return q.explain(q.noticed.denial)
 	}
 }
 
