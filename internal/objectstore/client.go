@@ -165,7 +165,18 @@ func reason(err error) error {
 
 // Create is [Bucket.Create].
 func (c *Client) Create(ctx context.Context, name string, object []byte) error {
-	return c.request(ctx, func(ctx context.Context, b Bucket) error { return b.Create(ctx, name, object) })
+	return c.request(ctx, func(ctx context.Context, b Bucket) error {
+		err := b.Create(ctx, name, object)
+		if err == nil || !c.isLost(err) {
+			return err
+		}
+		// A server that knows by the name alone that it refuses may end the connection before it has
+		// read a large object, so that the answer is never seen, however often it is asked.
+		if _, there := b.Modified(ctx, name); there == nil {
+			return ErrExists
+		}
+		return err
+	})
 }
 
 // Put is [Bucket.Put].

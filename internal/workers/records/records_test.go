@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -558,6 +561,37 @@ func TestS3(t *testing.T) {
 		t.Setenv("AWS_SECRET_ACCESS_KEY", "")
 		wantFaults(t, map[string]faultTest{"of the bucket": {location, statestore.ProblemAccess}})
 	})
+}
+
+// A server may refuse to write a record again before it has read the content, and end the
+// connection, so that nobody sees its answer.
+func TestRefusedUnread(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPut:
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			conn.(*net.TCPConn).SetLinger(0) //nolint:errcheck,forcetypeassert // so that the end is a reset
+			conn.Close()                     //nolint:errcheck // likewise
+		case r.URL.Query().Has("list-type"):
+			fmt.Fprint(w, `<ListBucketResult></ListBucketResult>`)
+		default:
+			w.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
+			fmt.Fprint(w, "there")
+		}
+	}))
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"} {
+		t.Setenv(name, value)
+	}
+	s := openStore(t, "s3://bucket?use_path_style=true&region=us-east-1&endpoint="+url.QueryEscape(server.URL))
+	mustPut(t, s, "large/record", "there")
+	if err := s.Put(t.Context(), "large/record", make([]byte, 1<<20)); !errors.Is(err, ErrExists) {
+		t.Errorf("another content: got error %v", err)
+	}
 }
 
 // A write whose answer was lost finds its own content, and one of another does not (rules K1 and
