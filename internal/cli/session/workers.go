@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/connect"
@@ -150,7 +151,9 @@ func (s *Session) ConnectToWorkers(ctx context.Context, found *config.Config, na
 	if err != nil {
 		return nil, key, err
 	}
-	opened, err := connect.Open(ctx, found, connect.Options{Environ: os.Environ(), Identity: name, Away: s.QueueAway})
+	opened, err := connect.Open(ctx, found, connect.Options{
+		Environ: os.Environ(), Identity: name, Away: s.QueueAway, RecordsAway: s.RecordsAway,
+	})
 	return opened, key, err
 }
 
@@ -174,4 +177,10 @@ func (s *Session) QueueAway(outage queue.Outage) {
 		reason = ": " + safetext.Clean(outage.Reason)
 	}
 	s.Note("The queue at %s is away%s. Workers go on with what they have begun; waiting for it.\n", outage.Place, reason)
+}
+
+// RecordsAway says that the records of runs are away.
+func (s *Session) RecordsAway(outage statestore.Outage) {
+	s.Note("Waiting at most %s for the records in %s, which cannot be reached (%s).\n",
+		outage.AtMost, outage.Location, safetext.Clean(outage.Reason.Error()))
 }

@@ -112,7 +112,10 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	}
 	self := calls.Attempt{Worker: cmp.Or(o.name, host), Host: host, PID: os.Getpid(), Pool: o.pool, Process: rand.Text()}
 	w := &worker{session: s, options: o, config: c}
-	if w.connection, err = connect.Open(ctx, c, connect.Options{Environ: os.Environ(), Identity: self.Worker, Away: s.QueueAway}); err != nil {
+	w.connection, err = connect.Open(ctx, c, connect.Options{
+		Environ: os.Environ(), Identity: self.Worker, Away: s.QueueAway, RecordsAway: s.RecordsAway,
+	})
+	if err != nil {
 		return nil, err
 	}
 	server, err := w.server()

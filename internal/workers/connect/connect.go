@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/workers/config"
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 	"github.com/cairnstacks/cairn/internal/workers/queue/temporal"
@@ -25,7 +26,11 @@ type Options struct {
 	Environ  []string
 	Identity string             // of this program, as others see it
 	Away     func(queue.Outage) // may be nil
-	Log      *slog.Logger       // may be nil
+
+	// RecordsAway is told when the records are away and are waited for. It may be nil.
+	RecordsAway func(statestore.Outage)
+
+	Log *slog.Logger // may be nil
 }
 
 // Connection has the queues of the pools, and the records. Close it.
@@ -40,7 +45,7 @@ func Open(ctx context.Context, c *config.Config, opts Options) (*Connection, err
 	if err != nil {
 		return nil, err
 	}
-	store, err := records.Open(ctx, c.Records, opts.Environ)
+	store, err := records.Open(ctx, c.Records, opts.Environ, opts.RecordsAway)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@
 // and find them by their names, or by the beginnings of these; nothing tells them that there is
 // one.
 //
-//	store, err := records.Open(ctx, "s3://bucket/prefix", os.Environ())
+//	store, err := records.Open(ctx, "s3://bucket/prefix", os.Environ(), nil)
 //	err = store.Put(ctx, "runs/7/request", sealed)
 //	if errors.Is(err, records.ErrExists) { // somebody else was first
 //	}

@@ -22,8 +22,8 @@ type objectStore struct {
 // requestTime is how long a request may take: records have the packages of runs, too.
 const requestTime = 5 * time.Minute
 
-func newObjectStore(a objectstore.Address) *objectStore {
-	client := objectstore.NewClient(a, &statestore.Reach{}, nil)
+func newObjectStore(a objectstore.Address, away func(statestore.Outage)) *objectStore {
+	client := objectstore.NewClient(a, &statestore.Reach{}, away)
 	client.RequestTime = requestTime
 	return &objectStore{client, a.Folder()}
 }

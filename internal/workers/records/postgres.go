@@ -26,7 +26,7 @@ type postgresStore struct {
 // names that begin with it.
 const table = postgres.RecordsTable
 
-func openPostgres(location string) (*postgresStore, error) {
+func openPostgres(location string, away func(statestore.Outage)) (*postgresStore, error) {
 	address, err := postgres.Parse(location)
 	if err == nil && address.Schema == "" {
 		err = errors.New("it names no schema")
@@ -38,7 +38,7 @@ func openPostgres(location string) (*postgresStore, error) {
 		address: address,
 		table:   pgx.Identifier{address.Schema, table}.Sanitize(),
 		patience: &statestore.Patience{
-			Server: &statestore.Reach{}, Location: address.Shown, AtMost: statestore.UsualPatience,
+			Server: &statestore.Reach{}, Location: address.Shown, AtMost: statestore.UsualPatience, Away: away,
 			IsLost: postgres.IsLost, Reason: postgres.ConnectionReason,
 		},
 		pool: postgres.OpenPool(address.Config),

@@ -35,7 +35,7 @@ import (
 
 func openStore(t *testing.T, location string) Store {
 	t.Helper()
-	s, err := Open(t.Context(), location, os.Environ())
+	s, err := Open(t.Context(), location, os.Environ(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,16 @@ func testCutConnections(t *testing.T, server *postgrestest.Server) {
 
 func testRestart(t *testing.T, server *postgrestest.Server) {
 	location := server.URL("restart")
-	s := openStore(t, location)
+	told := make(chan statestore.Outage, 10)
+	s, err := Open(t.Context(), location, os.Environ(), func(o statestore.Outage) { told <- o })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	mustPut(t, s, "restart/before", "1")
 	for i, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGQUIT} {
 		const number = 200
@@ -437,6 +446,9 @@ func testRestart(t *testing.T, server *postgrestest.Server) {
 		})
 		testenv.Receive(t, "half of the records are written", half)
 		server.Stop(t, signal)
+		if got := testenv.Receive(t, "word that the server is away", told); got.Location == "" || got.Reason == nil {
+			t.Errorf("got %+v", got)
+		}
 		server.Run(t)
 		testenv.Within(t, "all records are written", writing.Wait)
 		names, err := s.List(t.Context(), fmt.Sprintf("restart/%d/", i))
@@ -483,7 +495,7 @@ func wantFaults(t *testing.T, tests map[string]faultTest) {
 	t.Helper()
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
-			s, err := Open(t.Context(), c.location, os.Environ())
+			s, err := Open(t.Context(), c.location, os.Environ(), nil)
 			if err == nil {
 				_ = s.Close()
 			}

@@ -106,9 +106,11 @@ func ofRecord(name string, err error) error { return fmt.Errorf("record %s: %w",
 // Credentials are those of the environment of this process, where the libraries of the services
 // look for them. Environ has to be that environment.
 //
+// Away is told once when the place was reached before, is away and is waited for; nil for nobody.
+//
 // Errors: [*Error].
-func Open(ctx context.Context, location string, environ []string) (Store, error) {
-	s, err := open(location)
+func Open(ctx context.Context, location string, environ []string, away func(statestore.Outage)) (Store, error) {
+	s, err := open(location, away)
 	if err != nil {
 		return nil, err
 	}
@@ -122,17 +124,17 @@ func Open(ctx context.Context, location string, environ []string) (Store, error)
 // forms are the forms of locations.
 const forms = objectstore.Forms + ", postgres://USER@HOST:PORT/DATABASE?schema=NAME, or the path of a directory"
 
-func open(location string) (Store, error) {
+func open(location string, away func(statestore.Outage)) (Store, error) {
 	scheme, _, isURL := strings.Cut(location, "://")
 	switch {
 	case postgres.Is(location):
-		return openPostgres(location)
+		return openPostgres(location, away)
 	case objectstore.Is(location):
 		address, err := objectstore.Parse(location)
 		if err != nil {
 			return nil, unusable(scheme+"://…", err)
 		}
-		return newObjectStore(address), nil
+		return newObjectStore(address, away), nil
 	case isURL:
 		return nil, unusable(scheme+"://…", errors.New("there is no place of that kind"))
 	}
@@ -140,7 +142,7 @@ func open(location string) (Store, error) {
 	if err != nil || location == "" {
 		return nil, unusable(fmt.Sprintf("%q", location), err)
 	}
-	return newObjectStore(objectstore.Directory(absolute)), nil
+	return newObjectStore(objectstore.Directory(absolute), away), nil
 }
 
 func unusable(shown string, cause error) error {
