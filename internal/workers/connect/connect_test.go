@@ -206,7 +206,7 @@ func TestDenied(t *testing.T) {
 			for call, do := range map[string]func() error{
 				"Do": queuetest.Do(t, c.Queues, task).End,
 				"Serve": func() error {
-					return c.Queues.Serve(t.Context(), task.Pool, 1, func(queue.Task, <-chan struct{}) error { return nil })
+					return c.Queues.Serve(t.Context(), task.Line, 1, func(queue.Task, <-chan struct{}) error { return nil })
 				},
 			} {
 				var err error

@@ -618,7 +618,9 @@ func TestRefusedUnread(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"} {
+	for name, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true",
+	} {
 		t.Setenv(name, value)
 	}
 	s := openStore(t, "s3://bucket?use_path_style=true&region=us-east-1&endpoint="+url.QueryEscape(server.URL))
