@@ -47,7 +47,7 @@ type Work struct {
 }
 
 func after(started time.Time, seconds float64) time.Time {
-	return started.Add(time.Duration(seconds * float64(time.Second)))
+	return started.Add(duration(seconds))
 }
 
 // Ended returns the end of the step.
@@ -70,12 +70,18 @@ func (p Path) Text() string {
 	for i, name := range p.Names {
 		names[i] = safetext.Name(name)
 	}
-	return whole(p.Seconds) + " of " + whole(p.Of) + ": " + strings.Join(names, " → ")
+	shown := whole
+	if p.Of < LeastSaid.Seconds() { // in whole seconds, a short run would be "0s of 0s"
+		shown = fine
+	}
+	return shown(duration(p.Seconds)) + " of " + shown(duration(p.Of)) + ": " + strings.Join(names, " → ")
 }
 
-func whole(seconds float64) string {
-	return after(time.Time{}, seconds).Sub(time.Time{}).Round(time.Second).String()
+func duration(seconds float64) time.Duration {
+	return time.Duration(seconds * float64(time.Second))
 }
+
+func whole(d time.Duration) string { return d.Round(time.Second).String() }
 
 // LeastSaid is how long a run takes at least of which the path is worth saying.
 const LeastSaid = 10 * time.Second

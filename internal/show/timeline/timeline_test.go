@@ -45,6 +45,11 @@ func TestCriticalPath(t *testing.T) {
 			row("slow", step("apply", 0, 9)),
 			row("last", step("apply", 9, 12, "fast", "slow", "not there")),
 		}, "12s of 12s: slow → last"},
+		"a short run": {[]timeline.Row{
+			row("a", step("plan", 0, 0.25)),
+			row("b", step("plan", 0.25, 0.4, "a")),
+		}, "400ms of 400ms: a → b"},
+		"a run of some seconds": {[]timeline.Row{row("a", step("plan", 0, 1), step("apply", 2, 3.45))}, "2.5s of 3.5s: a"},
 		"waiting for a slot, not for another": {[]timeline.Row{
 			row("a", step("run", 0, 10)),
 			row("b", step("run", 10, 30)),
