@@ -71,8 +71,8 @@ func (r *recovery) recover(ctx context.Context) hcl.Diagnostics {
 }
 
 // dropRecord makes the state forget the records of applies that were cut off: their work is saved
-// or in doubt. The engine keeps the doubts from now on, and where the state outlives working
-// directories, in one of which the engine does that, the state itself.
+// or in doubt. The engine keeps the doubts from now on, in a working directory, and so does the
+// state, for those who have another directory or only look.
 func (r *recovery) dropRecord(ctx context.Context) error {
 	remembered := r.toRemember(r.run.stack.opened.recovered)
 	if r.run.stored.Locked() && (len(r.run.stored.CutOff) > 0 || !remembered.Same(r.run.stored.Remembered)) {
@@ -89,9 +89,6 @@ const lostWork = "journal/"
 // toRemember returns what the state is to remember of recovered work: all that nobody has accepted.
 func (r *recovery) toRemember(all []*engine.Recovered) deployment.Remembered {
 	remembered := deployment.Remembered{Doubts: map[string][]string{}}
-	if r.run.stack.states.File() != "" {
-		return remembered
-	}
 	for _, recovered := range all {
 		if r.run.stack.opened.accepts(recovered) {
 			continue
