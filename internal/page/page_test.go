@@ -4,6 +4,7 @@
 package page_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -36,6 +38,7 @@ type site struct {
 	token   string
 	form    string // the token of forms, which pages with a plan have
 	cookie  *http.Cookie
+	end     context.CancelFunc // nothing is served after it
 }
 
 // newSite returns a server of some units. Nobody has opened its address yet.
@@ -77,7 +80,7 @@ func newSiteWith(t testing.TB, approve func(context.Context, page.Approval) erro
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &site{TB: t, handler: server.Handler(), host: at.Host, token: at.Query().Get("token"), form: server.FormToken()}
+	return &site{TB: t, handler: server.Handler(), host: at.Host, token: at.Query().Get("token"), form: server.FormToken(), end: cancel}
 }
 
 // enter opens the address with the token.
@@ -267,6 +270,90 @@ func TestHostileTexts(t *testing.T) {
 	if markup.MatchString(search) || !strings.Contains(search, "There is nothing here by that name") {
 		t.Errorf("a search is answered with\n%s", search)
 	}
+}
+
+// killedApply is the variable with the directory of the stack that [TestKilledApply] applies.
+const killedApply = "CAIRN_TEST_KILLED_APPLY"
+
+// TestKilledApply is the process that [TestProgressOfKilled] kills.
+func TestKilledApply(t *testing.T) {
+	dir := os.Getenv(killedApply)
+	if dir == "" {
+		t.Skip("it is a process of another test")
+	}
+	store, err := locations.Open(filepath.Join(dir, "cairn.state.db"), nil, statestore.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := store.Lock(t.Context(), "default", statestore.LockRequest{Operation: "apply"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lock.Begin(t.Context(), statestore.Base{}, "apply", nil); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("begun")
+	<-t.Context().Done()
+}
+
+// A process that was killed writes nothing any more, and those who follow it are told all the same.
+func TestProgressOfKilled(t *testing.T) {
+	unit := newStack(t, "app")
+	s := newSite(t, nil, unit).enter()
+	apply := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledApply$") //nolint:gosec // this test
+	apply.Env = append(os.Environ(), killedApply+"="+unit.Dir)
+	out, err := apply.StdoutPipe()
+	if err == nil {
+		err = apply.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "begun\n" {
+		t.Fatalf("the apply says %q, %v", line, err)
+	}
+
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.host+"/events?unit=app", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.AddCookie(s.cookie)
+	told := make(chan string)
+	go func() { // until the stream ends
+		defer close(told)
+		if err := tellEvents(request, told); err != nil {
+			t.Error(err)
+		}
+	}()
+	if text := testenv.Receive(t, "an event", told); !strings.Contains(text, "running)") {
+		t.Errorf("the first event is %q", text)
+	}
+	if err := apply.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = apply.Wait() // it was killed
+	if text := testenv.Receive(t, "an event after the end", told); !strings.Contains(text, "gone)") {
+		t.Errorf("the event after the end is %q", text)
+	}
+	s.end()
+	for range told { // until the stream has ended
+	}
+}
+
+// tellEvents passes the data of a stream of events on.
+func tellEvents(request *http.Request, told chan<- string) error {
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close() //nolint:errcheck // nothing was written
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
+		if text, isData := strings.CutPrefix(lines.Text(), "data: "); isData {
+			told <- text
+		}
+	}
+	return lines.Err()
 }
 
 // A serial names the saved plan that was applied, wherever it is shown.

@@ -60,7 +60,7 @@ func (r *Repository) Version(ctx context.Context, u overview.Unit) (string, erro
 		}
 		text := fmt.Sprint(newest[opened.Name])
 		for _, holder := range holders {
-			text += fmt.Sprint(" ", holder.ID, holder.Seen.UnixMilli())
+			text += fmt.Sprint(" ", holder.ID, holder.Seen.UnixMilli(), holder.Process()) // which writes nothing when it is killed
 		}
 		return text, nil
 	})
