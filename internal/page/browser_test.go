@@ -350,6 +350,7 @@ func TestBrowser(t *testing.T) {
 	// An apply of somebody else, as it goes on: the page is not loaded again.
 	b.do("progress is opened", chromedp.Navigate(at+"/progress?unit=slow"))
 	b.sees("Nothing is running.")
+	loaded := value[string](b, "document.getElementById('as-of').innerText")
 	applied := make(chan struct{})
 	go func() { // until the gate is there, for which this test waits
 		defer close(applied)
@@ -375,6 +376,7 @@ func TestBrowser(t *testing.T) {
 	testenv.Receive(t, "the apply ends", applied)
 	b.sees("component.second")
 	b.sees("Nothing is running.")
+	b.lacks(loaded) // the state was asked a second later
 
 	// Approval, with consent of the terminal.
 	b.do("the plan is approved", chromedp.Navigate(at+"/plan?unit=app%3aprod"), chromedp.Click(".approve button"))
@@ -408,4 +410,18 @@ func TestBrowser(t *testing.T) {
 	if answer != "refused" {
 		t.Errorf("a page of another origin is %s", answer)
 	}
+}
+
+// A page that nobody serves any more says so, as what it shows stays as it was.
+func TestBrowserWithoutServer(t *testing.T) {
+	testenv.SkipUnderRace(t, "a browser does one thing after the other")
+	testenv.Chromium(t)
+	s := newSite(t, nil, newStack(t, "app"))
+	b := newBrowser(t, s)
+	b.do("progress is opened", chromedp.Navigate("http://"+s.host+"/progress?unit=app&token="+s.token))
+	b.sees("Nothing is running.")
+	b.lacks("The page gets no answer")
+	s.end()
+	b.sees("The page gets no answer")
+	b.sees("Nothing is running.")
 }

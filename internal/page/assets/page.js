@@ -26,6 +26,8 @@ for (const input of document.querySelectorAll("[data-filter]")) {
 const live = document.getElementById("live");
 if (live) {
   const told = document.getElementById("told");
+  const lost = document.getElementById("lost");
+  const asOf = document.getElementById("as-of");
   let asking = false, again = false;
   const refresh = async () => {
     if (asking) {
@@ -36,11 +38,15 @@ if (live) {
     try {
       const answer = await fetch(location.href, { cache: "no-store" });
       if (answer.ok) {
-        const made = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("live");
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const made = page.getElementById("live");
         if (made) {
           live.replaceChildren(...made.childNodes);
+          asOf.replaceChildren(...page.getElementById("as-of").childNodes);
         }
       }
+    } catch {
+      // The stream of events says so, too.
     } finally {
       asking = false;
       if (again) {
@@ -50,6 +56,8 @@ if (live) {
     }
   };
   const events = new EventSource(live.dataset.events);
+  events.addEventListener("open", () => { lost.hidden = true; });
+  events.addEventListener("error", () => { lost.hidden = false; });
   events.addEventListener("change", (event) => {
     if (told.textContent !== event.data) {
       told.textContent = event.data;
