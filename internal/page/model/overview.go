@@ -157,6 +157,7 @@ type Serial struct {
 	By         string
 	Started    Time
 	Took       string
+	Unfinished bool
 	Changed    string
 }
 
@@ -169,7 +170,7 @@ func NewSerial(v statestore.Version) Serial {
 	}
 	return Serial{
 		v.Serial, Text(cause.Operation), cause.Plan, Text(cause.ApprovedBy), by(v), NewTime(v.Started), took,
-		fmt.Sprintf("%d of %d", v.Changed, v.Total),
+		v.Unfinished(), fmt.Sprintf("%d of %d", v.Changed, v.Total),
 	}
 }
 
