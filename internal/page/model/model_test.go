@@ -112,7 +112,7 @@ func TestLooksOfProgress(t *testing.T) {
 		}
 		return addr
 	}
-	p := model.Progress{Components: []model.WorkedOn{
+	p := model.Progress{Running: true, Components: []model.WorkedOn{
 		{Of: component("done"), Class: "good"},
 		{Of: component("half"), Class: "good"},
 		{Of: component("half"), Class: "busy"},
@@ -123,5 +123,9 @@ func TestLooksOfProgress(t *testing.T) {
 		if got := p.Looks(graph.Component{Addr: component(name)}); got != want {
 			t.Errorf("%s looks like %q, want %q", name, got, want)
 		}
+	}
+	p.Running = false
+	if got := p.Looks(graph.Component{Addr: component("half")}); got != picture.Failed {
+		t.Errorf("half looks like %q after the operation, want %q", got, picture.Failed)
 	}
 }

@@ -203,6 +203,7 @@ type Progress struct {
 	Holders    []Holder
 	Serial     *Serial // of the operation that goes on, or was the last one
 	Unfinished bool
+	Running    bool // somebody is alive who changes something
 	Done       int
 	Components []WorkedOn
 	More       int
@@ -230,6 +231,8 @@ func (p Progress) Looks(c graph.Component) picture.Class {
 	for _, w := range p.Components {
 		switch {
 		case w.Of != c.Addr:
+		case !w.Over() && !p.Running:
+			return picture.Failed
 		case !w.Over():
 			return picture.Working
 		default:
@@ -250,6 +253,9 @@ func (p Progress) Summary() string {
 	case len(p.Holders) == 0:
 		return "Nothing is running."
 	}
-	rest := len(p.Components) + p.More - p.Done
-	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(rest, "component") + " changed or in work."
+	rest, are := len(p.Components)+p.More-p.Done, "changed or in work"
+	if !p.Running {
+		are = "not done"
+	}
+	return p.Holders[0].Text + ": " + count(p.Done, "component") + " done, " + count(rest, "component") + " " + are + "."
 }

@@ -81,6 +81,7 @@ func (r *Repository) Progress(ctx context.Context, u overview.Unit, shown model.
 		for i := range holders {
 			page.Holders = append(page.Holders, newHolder(&holders[i]))
 		}
+		page.Running = (&overview.State{Holders: holders}).Running()
 		snapshot, err := opened.Store.Read(ctx, opened.Name)
 		if err != nil || snapshot.Serial == 0 {
 			return page, err
@@ -156,16 +157,20 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 			}
 		}
 	}
+	begun, class := "in work", "busy"
+	if !page.Running { // it failed, or was cut off
+		begun, class = "not done", "attention"
+	}
 	for addr, stage := range activity.Stages {
 		w := of(addr.String())
-		w.Stage, w.Class = "in work", "busy"
+		w.Stage, w.Class = begun, class
 		if stage == stackplan.Done {
 			w.Stage, w.Class = "done", "good"
 		}
 	}
 	for name, resources := range activity.Touched {
 		w := of(name)
-		w.Stage, w.Class = "in work", "busy"
+		w.Stage, w.Class = begun, class
 		for i, resource := range resources {
 			if i < mostParts {
 				w.Touched = append(w.Touched, model.Text(resource))
