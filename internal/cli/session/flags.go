@@ -44,7 +44,8 @@ func StateFlags(f *Flags) {
 
 // StateFlag adds the option for the place of states.
 func StateFlag(f *Flags) {
-	f.StringVar(&f.Session.Options.state, "state", "", "keep the state there: a file, or postgres://HOST/DATABASE: `PLACE`")
+	f.StringVar(&f.Session.Options.state, "state", "",
+		"the state is at `PLACE`: a file, postgres://HOST/DATABASE, or object storage by s3://, gs://, azblob:// or file://")
 }
 
 // DeploymentsFlags adds the options of commands that lock the states of one deployment or of
