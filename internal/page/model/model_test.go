@@ -118,8 +118,11 @@ func TestLooksOfProgress(t *testing.T) {
 		{Of: component("half"), Class: "busy"},
 		{Of: component("half"), Class: "good"},
 		{Of: component("gone"), Class: "quiet"},
+		{Of: component("changed"), Class: "quiet", Stage: model.Changed},
 	}}
-	for name, want := range map[string]picture.Class{"done": picture.Done, "half": picture.Working, "gone": picture.Done, "other": ""} {
+	for name, want := range map[string]picture.Class{
+		"done": picture.Done, "half": picture.Working, "gone": picture.Done, "changed": "", "other": "",
+	} {
 		if got := p.Looks(graph.Component{Addr: component(name)}); got != want {
 			t.Errorf("%s looks like %q, want %q", name, got, want)
 		}

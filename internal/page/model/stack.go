@@ -224,6 +224,9 @@ type WorkedOn struct {
 	Touched            []string // that are about to be changed
 }
 
+// Changed is the stage of a component of which something was saved, and not known whether all was.
+const Changed = "changed"
+
 // Looks returns the look of a component in the picture: that of the least advanced of its
 // instances.
 func (p Progress) Looks(c graph.Component) picture.Class {
@@ -235,7 +238,7 @@ func (p Progress) Looks(c graph.Component) picture.Class {
 			return picture.Failed
 		case !w.Over():
 			return picture.Working
-		default:
+		case w.Stage != Changed:
 			look = picture.Done
 		}
 	}

@@ -132,7 +132,7 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 	all := map[string]*model.WorkedOn{}
 	of := func(name string) *model.WorkedOn {
 		if all[name] == nil {
-			all[name] = &model.WorkedOn{Name: model.Text(name), Stage: "changed", Class: "attention"}
+			all[name] = &model.WorkedOn{Name: model.Text(name), Stage: model.Changed, Class: "attention"}
 			if addr, err := stackaddrs.ParseAbsComponentInstance(name); err == nil {
 				all[name].Of = stackaddrs.ComponentOf(addr)
 			}
@@ -179,8 +179,12 @@ func worked(page *model.Progress, before, after map[string][]byte) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		w := all[name]
-		if w.Stage == "changed" && !page.Unfinished {
-			w.Stage, w.Class = "done", "good" // by an operation that has come to its end
+		switch {
+		case w.Stage != model.Changed || page.Unfinished:
+		case len(activity.Stages) > 0: // the plan knows what is done
+			w.Stage, w.Class = begun, class
+		default: // the state does not know how the operation has ended for a component without outputs
+			w.Class = "quiet"
 		}
 		if w.Over() {
 			page.Done++
