@@ -32,10 +32,10 @@ func sbom(ctx context.Context, program, path, version string) (string, error) {
 	// Without a serial number and a time, so that the list is the same for the same program.
 	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=internal/release.mod", "cyclonedx-gomod", "bin",
 		"-json", "-licenses", "-assert-licenses", "-std", "-noserial", "-notimestamp", "-version", version, absolute)
-	// All modules are there, as the program was built from them. The tool would ask for the
-	// program's own, too, which is
-	// not published yet.
-	cmd.Env = append(os.Environ(), "GOPROXY=off")
+	// All modules are there, as the program was built from them, and were compared with go.sum
+	// then. The tool would ask for the program's own, too, which is not published yet; and it has
+	// no go.sum, so that it would ask the database of checksums for each of them.
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off")
 	cmd.Dir = strings.TrimSpace(string(root))
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
