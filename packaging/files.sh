@@ -2,9 +2,9 @@
 # Copyright (c) The cairn authors
 # SPDX-License-Identifier: MPL-2.0
 #
-# Writes the files that accompany the program in archives and packages into .cache/release: man pages, completions and
+# Writes the files that accompany cairn in archives and packages into .cache/release: man pages, completions and
 # licence texts. The program itself writes them, so that they are those of the commit. Also the flags of the linker with
-# which .goreleaser.yaml builds the programs for all platforms.
+# which .goreleaser.yaml builds cairn and cairn-server for all platforms.
 #
 #   packaging/files.sh VERSION COMMIT DATE MODIFIED
 #
@@ -16,9 +16,13 @@ out=${OUT:-.cache/release}
 rm -rf "$out"
 mkdir -p "$out/completions" "$out/man" "$out/man.gz"
 
-# What cairn version says, and nothing that differs from machine to machine.
-info=github.com/cairnstacks/cairn/internal/buildinfo
-printf '%s' "-s -w -X $info.version=v$1 -X $info.commit=$2 -X $info.date=$3 -X $info.modified=$4" >"$out/ldflags"
+# What the commands version say, and nothing that differs from machine to machine. The linker leaves out variables of
+# packages that a program does not have.
+printf '%s' '-s -w' >"$out/ldflags"
+for package in internal/buildinfo server/internal/cli; do
+	package=github.com/cairnstacks/cairn/$package
+	printf '%s' " -X $package.version=v$1 -X $package.commit=$2 -X $package.date=$3 -X $package.modified=$4" >>"$out/ldflags"
+done
 
 # For this machine, whatever the release is built for.
 # shellcheck disable=SC2086 # flags are several words

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// Set by the build of a release, with -ldflags=-X; see .goreleaser.yaml.
+// Set by the build of a release, with -ldflags=-X; see packaging/files.sh.
 var (
 	version  string // with the "v" of its tag
 	commit   string

@@ -12,10 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
-
-	"go.temporal.io/server/common/headers"
 
 	"github.com/cairnstacks/cairn/server/internal/database"
 	"github.com/cairnstacks/cairn/server/internal/node"
@@ -94,7 +91,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	case "dev":
 		return dev(ctx, rest, stdout)
 	case "version", "-version", "--version":
-		_, err := fmt.Fprintf(stdout, "cairn-server %s (Temporal %s)\n", version(), headers.ServerVersion)
+		_, err := fmt.Fprintln(stdout, versions())
 		return err
 	case "help", "-h", "-help", "--help":
 		_, err := fmt.Fprint(stdout, help)
@@ -102,12 +99,4 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	default:
 		return usagef("there is no command %q", command)
 	}
-}
-
-// version is that of the module, which a build by "go install PACKAGE@VERSION" has.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-		return info.Main.Version
-	}
-	return "(devel)"
 }
