@@ -13,7 +13,8 @@
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
 //	go run ./internal/buildtool objects  # builds the servers of object storage that tests run, and prints their paths
 //	go run ./internal/buildtool temporal # builds cairn-server, which runs Temporal for tests, and prints its path
-//	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
+//	go run ./internal/buildtool licences # writes the licence texts of all modules linked into cairn, and prints the path of the file
+//	go run ./internal/buildtool server-licences FILE # writes those of cairn-server to a file
 //	go run ./internal/buildtool sbom PROGRAM FILE VERSION # writes the modules of a program with their licences to a file
 //	go run ./internal/buildtool image DIST # writes the container image of a release that GoReleaser has made to DIST/image
 //	go run ./internal/buildtool race-packages # prints the packages whose tests run under the race detector
@@ -44,11 +45,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	ofRelease := map[string]int{"sbom": 3, "image": 1}
+	ofRelease := map[string]int{"server-licences": 1, "sbom": 3, "image": 1}
 	if len(args) == 0 || len(args) != 1+ofRelease[args[0]] {
 		return fmt.Errorf("usage: go run ./internal/buildtool " +
 			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|objects|temporal|licences|race-packages|cache|" +
-			"sbom PROGRAM FILE VERSION|image DIST")
+			"server-licences FILE|sbom PROGRAM FILE VERSION|image DIST")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -79,6 +80,8 @@ func run(ctx context.Context, args []string) error {
 		result, err = cache.Server(ctx)
 	case "licences":
 		result, err = licences(ctx)
+	case "server-licences":
+		result, err = serverLicences(ctx, args[1])
 	case "sbom":
 		result, err = sbom(ctx, args[1], args[2], args[3])
 	case "image":

@@ -25,7 +25,7 @@ func sbom(ctx context.Context, program, path, version string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	root, err := goCommand(ctx, nil, "list", "-m", "-f", "{{.Dir}}")
+	root, err := repositoryRoot(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -36,7 +36,7 @@ func sbom(ctx context.Context, program, path, version string) (string, error) {
 	// then. The tool would ask for the program's own, too, which is not published yet; and it has
 	// no go.sum, so that it would ask the database of checksums for each of them.
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOSUMDB=off")
-	cmd.Dir = strings.TrimSpace(string(root))
+	cmd.Dir = root
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	listed, err := cmd.Output()
@@ -79,6 +79,10 @@ func completeSBOM(listed []byte, version string) ([]byte, error) {
 		if id := readLicenses[name]; id != "" && module["licenses"] == nil {
 			module["licenses"] = license(id, "concluded")
 		}
+		if withoutLicence[fmt.Sprintf("%s %v", name, module["version"])] != "" && module["licenses"] == nil {
+			none := map[string]any{"name": "none found: see LICENSES.txt beside the program"}
+			module["licenses"] = []any{map[string]any{"license": none}}
+		}
 		licenses, _ := module["licenses"].([]any)
 		if len(licenses) == 0 {
 			without = append(without, name)
@@ -101,12 +105,16 @@ func completeSBOM(listed []byte, version string) ([]byte, error) {
 	return completed.Bytes(), err
 }
 
-// readLicenses are those that the tool does not recognize, though a person does: their texts are
-// short, and have other titles than it expects.
+// readLicenses are those that the tool does not recognize, though a person does: their texts have
+// other titles than it expects, or come with a module of [licensedTogether].
 var readLicenses = map[string]string{
-	"github.com/cenkalti/backoff/v5": "MIT",
-	"github.com/fatih/color":         "MIT",
-	"github.com/ncruces/go-strftime": "MIT",
+	"github.com/cactus/go-statsd-client/statsd": "MIT",
+	"github.com/cenkalti/backoff/v5":            "MIT",
+	"github.com/fatih/color":                    "MIT",
+	"github.com/ncruces/go-strftime":            "MIT",
+	"github.com/rcrowley/go-metrics":            "BSD-2-Clause-Views",
+	"github.com/tidwall/btree":                  "MIT",
+	"github.com/twmb/murmur3":                   "BSD-3-Clause",
 }
 
 func license(id, acknowledgement string) []any {

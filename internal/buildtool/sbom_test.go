@@ -14,13 +14,16 @@ import (
 func TestCompleteSBOM(t *testing.T) {
 	const listed = `{"bomFormat": "CycloneDX", "metadata": {"component": {"name": "cairn", "version": "(devel)"}}, "components": [
 		{"name": "example.com/m", "licenses": [{"license": {"id": "MIT"}}], "purl": "pkg:golang/example.com/m"},
-		{"name": "github.com/fatih/color"}, {"name": "std"}]}`
+		{"name": "github.com/fatih/color"}, {"name": "std"},
+		{"name": "github.com/nexus-rpc/nexus-proto-annotations", "version": "v0.1.0"}]}`
 	const want = `{"bomFormat": "CycloneDX",
 		"metadata": {"component": {"name": "cairn", "version": "v0.9.0", "licenses": [{"license": {"id": "MPL-2.0", "acknowledgement": "declared"}}]}},
 		"components": [
 			{"name": "example.com/m", "licenses": [{"license": {"id": "MIT", "acknowledgement": "concluded"}}], "purl": "pkg:golang/example.com/m"},
 			{"name": "github.com/fatih/color", "licenses": [{"license": {"id": "MIT", "acknowledgement": "concluded"}}]},
-			{"name": "std", "licenses": [{"license": {"id": "BSD-3-Clause", "acknowledgement": "declared"}}]}]}`
+			{"name": "std", "licenses": [{"license": {"id": "BSD-3-Clause", "acknowledgement": "declared"}}]},
+			{"name": "github.com/nexus-rpc/nexus-proto-annotations", "version": "v0.1.0",
+				"licenses": [{"license": {"name": "none found: see LICENSES.txt beside the program", "acknowledgement": "concluded"}}]}]}`
 	completed, err := completeSBOM([]byte(listed), "v0.9.0")
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +39,8 @@ func TestCompleteSBOM(t *testing.T) {
 		t.Errorf("completeSBOM differs (-want +got):\n%s", diff)
 	}
 	for wrong, want := range map[string]string{
-		`{"metadata": {"component": {}}, "components": [{"name": "a"}, {"name": "b", "licenses": []}, {"name": "std"}]}`: "recognized of: a, b",
+		`{"metadata": {"component": {}}, "components": [{"name": "a"}, {"name": "b", "licenses": []}, {"name": "std"}]}`:                 "recognized of: a, b",
+		`{"metadata": {"component": {}}, "components": [{"name": "github.com/nexus-rpc/nexus-proto-annotations", "version": "v0.2.0"}]}`: "recognized of: github",
 		`{"metadata": {"component": {}}}`: "no modules",
 		`{}`:                              "no program",
 	} {
