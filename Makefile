@@ -222,7 +222,7 @@ release-snapshot: export GIT_CONFIG_KEY_0 = remote.origin.url
 release-snapshot: export GIT_CONFIG_VALUE_0 = https://github.com/cairnstacks/cairn
 release-snapshot:
 	$(RELEASE) goreleaser release --snapshot --clean --skip=sign $(RELEASEFLAGS)
-	$(GO) run ./internal/buildtool image dist
+	$(GO) run ./internal/buildtool images dist
 
 # Installs and runs what release-snapshot has made; without that, the tests make a part of it.
 release-test:

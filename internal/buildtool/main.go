@@ -16,7 +16,7 @@
 //	go run ./internal/buildtool licences # writes the licence texts of all modules linked into cairn, and prints the path of the file
 //	go run ./internal/buildtool server-licences FILE # writes those of cairn-server to a file
 //	go run ./internal/buildtool sbom PROGRAM FILE VERSION # writes the modules of a program with their licences to a file
-//	go run ./internal/buildtool image DIST # writes the container image of a release that GoReleaser has made to DIST/image
+//	go run ./internal/buildtool images DIST # writes the container images of a release that GoReleaser has made to DIST/images
 //	go run ./internal/buildtool race-packages # prints the packages whose tests run under the race detector
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
@@ -45,11 +45,11 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	ofRelease := map[string]int{"server-licences": 1, "sbom": 3, "image": 1}
+	ofRelease := map[string]int{"server-licences": 1, "sbom": 3, "images": 1}
 	if len(args) == 0 || len(args) != 1+ofRelease[args[0]] {
 		return fmt.Errorf("usage: go run ./internal/buildtool " +
 			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|objects|temporal|licences|race-packages|cache|" +
-			"server-licences FILE|sbom PROGRAM FILE VERSION|image DIST")
+			"server-licences FILE|sbom PROGRAM FILE VERSION|images DIST")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -84,8 +84,8 @@ func run(ctx context.Context, args []string) error {
 		result, err = serverLicences(ctx, args[1])
 	case "sbom":
 		result, err = sbom(ctx, args[1], args[2], args[3])
-	case "image":
-		result, err = image(args[1])
+	case "images":
+		result, err = images(args[1])
 	case "race-packages":
 		result, err = racePackages(ctx)
 	case "cache":

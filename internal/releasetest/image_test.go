@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,15 +54,27 @@ func (l *layout) document(text []byte, into any) {
 	}
 }
 
-// makeImage makes the image of a release and returns it.
-func makeImage(t *testing.T, r *release) *layout {
-	t.Helper()
-	const tool = "github.com/cairnstacks/cairn/internal/buildtool"
-	out, err := exec.CommandContext(t.Context(), "go", "run", tool, "image", r.dir).CombinedOutput()
+// makeImages makes the images of the release that all tests share, and returns their directory.
+var makeImages = sync.OnceValues(func() (string, error) {
+	r, err := made()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		return "", err
 	}
-	return &layout{t, strings.TrimSpace(string(out))}
+	out, err := exec.Command("go", "run", "github.com/cairnstacks/cairn/internal/buildtool", "images", r.dir).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return strings.TrimSpace(string(out)), nil
+})
+
+// image returns the image of a program.
+func image(t *testing.T, program string) *layout {
+	t.Helper()
+	dir, err := makeImages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &layout{t, filepath.Join(dir, program)}
 }
 
 // open returns the configuration and the packed layer for this machine.
@@ -92,11 +105,18 @@ func (l *layout) open() (config, layer []byte) {
 
 // The image has the program, certificates and a user, and nothing that would run anything else.
 func TestImage(t *testing.T) {
+	root, env := unpackImage(t, theRelease(t), "cairn")
+	t.Run("read-only", func(t *testing.T) { runReadOnly(t, root, env) })
+}
+
+// unpackImage makes the image of a program, checks what it has, and returns the root directory of a
+// container with its environment.
+func unpackImage(t *testing.T, r *release, program string) (root string, env []string) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("images are for Linux")
 	}
-	r := theRelease(t)
-	image := makeImage(t, r)
+	image := image(t, program)
 	configText, layer := image.open()
 	var document struct {
 		Config struct {
@@ -107,14 +127,14 @@ func TestImage(t *testing.T) {
 	}
 	image.document(configText, &document)
 	config := document.Config
-	if config.User != "65532:65532" || config.WorkingDir != "/work" || !slices.Equal(config.Entrypoint, []string{"/usr/bin/cairn"}) {
+	if config.User != "65532:65532" || config.WorkingDir != "/work" || !slices.Equal(config.Entrypoint, []string{"/usr/bin/" + program}) {
 		t.Errorf("the image runs %q as %q in %q", config.Entrypoint, config.User, config.WorkingDir)
 	}
 	if got := config.Labels["org.opencontainers.image.revision"]; got != r.commit {
 		t.Errorf("the image is of commit %q, want %q", got, r.commit)
 	}
 
-	root := t.TempDir()
+	root = t.TempDir()
 	got := map[string]string{}
 	for _, header := range unpack(t, layer, root) {
 		got[header.Name] = fmt.Sprintf("%o %d:%d", header.Mode, header.Uid, header.Gid)
@@ -127,8 +147,9 @@ func TestImage(t *testing.T) {
 		"etc/ssl/": "755 0:0", "etc/ssl/certs/": "755 0:0", "etc/ssl/certs/ca-certificates.crt": "644 0:0",
 		"home/": "755 0:0", "home/nonroot/": "1777 65532:65532",
 		"tmp/": "1777 0:0",
-		"usr/": "755 0:0", "usr/bin/": "755 0:0", "usr/bin/cairn": "755 0:0",
-		"usr/share/": "755 0:0", "usr/share/doc/": "755 0:0", "usr/share/doc/cairn/": "755 0:0", "usr/share/doc/cairn/LICENSES.txt": "644 0:0",
+		"usr/": "755 0:0", "usr/bin/": "755 0:0", "usr/bin/" + program: "755 0:0",
+		"usr/share/": "755 0:0", "usr/share/doc/": "755 0:0", "usr/share/doc/" + program + "/": "755 0:0",
+		"usr/share/doc/" + program + "/LICENSES.txt": "644 0:0",
 		"work/": "755 65532:65532",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -138,9 +159,8 @@ func TestImage(t *testing.T) {
 	if err != nil || !x509.NewCertPool().AppendCertsFromPEM(certificates) {
 		t.Errorf("the image has no certificates of authorities: %v", err)
 	}
-	wantStatic(t, filepath.Join(root, "usr", "bin", "cairn"))
-
-	t.Run("read-only", func(t *testing.T) { runReadOnly(t, root, config.Env) })
+	wantStatic(t, filepath.Join(root, "usr", "bin", program))
+	return root, config.Env
 }
 
 // inContainer runs a program in a root directory that it cannot write to, as the user of the image,
@@ -148,35 +168,52 @@ func TestImage(t *testing.T) {
 const inContainer = `set -e
 root=$1 work=$2; shift 2
 mount --make-rprivate /
+mkdir -p "$root/proc" # which whatever runs containers makes, too
 mount --bind "$root" "$root"
+mount --bind /proc "$root/proc"
 mount -t tmpfs -o mode=1777,noexec tmpfs "$root/tmp"
 mount -t tmpfs -o mode=1777 tmpfs "$root/home/nonroot"
 mount --bind "$work" "$root/work"
 mount -o remount,bind,ro "$root"
 if touch "$root/etc/written" 2>/dev/null; then echo 'the root can be written' >&2; exit 9; fi
-exec chroot --userspec=65532:65532 "$root" /usr/bin/cairn -chdir=/work "$@"
+exec chroot --userspec=65532:65532 "$root" "$@"
 `
 
-// runReadOnly has the image's user do what the README says, on a root that nobody can write to.
-func runReadOnly(t *testing.T, root string, env []string) {
-	testenv.Root(t)
-	files, commands := readmeStack(t)
+// containerCommand is the command that runs a program in such a root directory, with the
+// environment of the image.
+func containerCommand(root, work string, env []string, program ...string) []string {
+	command := append([]string{"env", "-i"}, env...)
+	command = append(command, "PATH=/usr/sbin:/usr/bin:/sbin:/bin") // of the programs around it
+	command = append(command, "unshare", "-m", "sh", "-c", inContainer, "sh", root, work)
+	return append(command, program...)
+}
+
+// workDir returns a directory for /work of a container, whose parents its user comes through.
+func workDir(t *testing.T) string {
+	t.Helper()
 	work := t.TempDir()
-	write := exec.CommandContext(t.Context(), "sh", "-ec", files+"\nchown -R 65532:65532 .")
-	write.Dir = work
-	if out, err := write.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	// The user of the image has to come through the directories of the test.
 	for _, dir := range []string{work, filepath.Dir(work)} {
 		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // as said
 			t.Fatal(err)
 		}
 	}
+	return work
+}
+
+// runReadOnly has the image's user do what the README says, on a root that nobody can write to.
+func runReadOnly(t *testing.T, root string, env []string) {
+	testenv.Root(t)
+	files, commands := readmeStack(t)
+	work := workDir(t)
+	write := exec.CommandContext(t.Context(), "sh", "-ec", files+"\nchown -R 65532:65532 .")
+	write.Dir = work
+	if out, err := write.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	run := func(args []string) (string, error) {
-		all := append([]string{"-m", "sh", "-c", inContainer, "sh", root, filepath.Join(work, "hello")}, args...)
-		cmd := exec.CommandContext(t.Context(), "unshare", all...)
-		cmd.Env = append(slices.Clone(env), "PATH=/usr/sbin:/usr/bin:/sbin:/bin") // of the programs around it
+		program := append([]string{"/usr/bin/cairn", "-chdir=/work"}, args...)
+		command := containerCommand(root, filepath.Join(work, "hello"), env, program...)
+		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 		cmd.Stdin = strings.NewReader("yes\n")
 		out, err := cmd.CombinedOutput()
 		return string(out), err

@@ -19,8 +19,11 @@ import (
 	"testing"
 )
 
-// platforms are those of a release.
-var platforms = []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64"}
+// platforms are those of a release, serverPlatforms those of its cairn-server.
+var (
+	platforms       = []string{"darwin_amd64", "darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64", "windows_arm64"}
+	serverPlatforms = []string{"darwin_arm64", "linux_amd64", "linux_arm64"}
+)
 
 // The list of checksums has all files of a release, and they are those.
 func TestChecksums(t *testing.T) {
@@ -41,6 +44,10 @@ func TestChecksums(t *testing.T) {
 		if strings.HasPrefix(platform, "linux") {
 			want = append(want, base+".deb", base+".rpm")
 		}
+	}
+	for _, platform := range serverPlatforms {
+		base := "cairn-server_" + r.version + "_" + platform
+		want = append(want, base+".tar.gz", base+".cdx.json")
 	}
 	for _, name := range want {
 		if sum := checksum(r.read(t, name)); sum != listed[name] {
@@ -97,17 +104,17 @@ func TestSBOM(t *testing.T) {
 			BomFormat  string
 			Components []struct {
 				Name, Version string
-				Licenses      []struct{ License struct{ ID string } }
+				Licenses      []struct{ License struct{ ID, Name string } }
 			}
 		}
-		name := fmt.Sprintf("cairn_%s_%s_%s.cdx.json", r.version, a.Goos, a.Goarch)
+		name := fmt.Sprintf("%s_%s_%s_%s.cdx.json", strings.TrimSuffix(filepath.Base(a.Path), ".exe"), r.version, a.Goos, a.Goarch)
 		if err := json.Unmarshal(r.read(t, name), &document); err != nil || document.BomFormat != "CycloneDX" {
 			t.Fatalf("%s has the format %q: %v", name, document.BomFormat, err)
 		}
 		var got []string
 		for _, c := range document.Components {
 			got = append(got, c.Name+" "+c.Version)
-			if len(c.Licenses) == 0 || c.Licenses[0].License.ID == "" {
+			if len(c.Licenses) == 0 || c.Licenses[0].License.ID+c.Licenses[0].License.Name == "" {
 				t.Errorf("%s: no licence of %s", name, c.Name)
 			}
 		}
@@ -117,8 +124,8 @@ func TestSBOM(t *testing.T) {
 			t.Errorf("%s lists %q, and the program has %q", name, got, want)
 		}
 	}
-	if checked != len(platforms) {
-		t.Errorf("there are %d programs, want %d", checked, len(platforms))
+	if want := len(platforms) + len(serverPlatforms); checked != want {
+		t.Errorf("there are %d programs, want %d", checked, want)
 	}
 }
 
@@ -201,6 +208,9 @@ func TestCask(t *testing.T) {
 			t.Errorf("the cask has no archive for %s with the checksum %s:\n%s", platform, sum, cask)
 		}
 	}
+	if strings.Contains(cask, "cairn-server") {
+		t.Errorf("the cask has cairn-server:\n%s", cask)
+	}
 	for _, want := range []string{`binary "cairn"`, `manpage "man/cairn-plan.1"`, `bash_completion "completions/cairn.bash"`} {
 		if !strings.Contains(cask, want) {
 			t.Errorf("the cask does not say %s:\n%s", want, cask)
@@ -208,10 +218,10 @@ func TestCask(t *testing.T) {
 	}
 }
 
-// crane, which pushes the image, finds no fault with it, and a registry gives back the same image.
-func TestImageInRegistry(t *testing.T) {
+// crane, which pushes the images, finds no fault with them, and a registry gives back the same
+// ones.
+func TestImagesInRegistry(t *testing.T) {
 	r := wholeRelease(t)
-	image := makeImage(t, r)
 	crane := filepath.Join(t.TempDir(), "crane")
 	output(t, []string{
 		"go", "build", "-modfile=../release.mod", "-o", crane, "github.com/google/go-containerregistry/cmd/crane",
@@ -232,18 +242,21 @@ func TestImageInRegistry(t *testing.T) {
 	}
 	defer registry.Wait() //nolint:errcheck // it is killed
 	defer stop()
-	name := address + "/cairn:" + r.version
-	pushed := strings.TrimSpace(string(output(t, []string{
-		"sh", "-c", `for i in 1 2 3 4 5; do "$0" "$@" && exit; sleep 1; done; exit 1`, crane, "push", "--index", image.dir, name,
-	})))
-	output(t, []string{crane, "validate", "--remote", name})
-	if digest := strings.TrimSpace(string(output(t, []string{crane, "digest", name}))); !strings.HasSuffix(pushed, digest) {
-		t.Errorf("%s was pushed, and the registry has %s", pushed, digest)
-	}
-	for _, platform := range []string{"linux/amd64", "linux/arm64"} {
-		config := output(t, []string{crane, "config", "--platform", platform, name})
-		if !bytes.Contains(config, []byte(`"User":"65532:65532"`)) {
-			t.Errorf("the image for %s has the configuration %s", platform, config)
+	for _, program := range []string{"cairn", "cairn-server"} {
+		image := image(t, program)
+		name := address + "/" + program + ":" + r.version
+		pushed := strings.TrimSpace(string(output(t, []string{
+			"sh", "-c", `for i in 1 2 3 4 5; do "$0" "$@" && exit; sleep 1; done; exit 1`, crane, "push", "--index", image.dir, name,
+		})))
+		output(t, []string{crane, "validate", "--remote", name})
+		if digest := strings.TrimSpace(string(output(t, []string{crane, "digest", name}))); !strings.HasSuffix(pushed, digest) {
+			t.Errorf("%s was pushed, and the registry has %s", pushed, digest)
+		}
+		for _, platform := range []string{"linux/amd64", "linux/arm64"} {
+			config := output(t, []string{crane, "config", "--platform", platform, name})
+			if !bytes.Contains(config, []byte(`"User":"65532:65532"`)) {
+				t.Errorf("the image of %s for %s has the configuration %s", program, platform, config)
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -41,7 +42,7 @@ const (
 
 // Server is a server of Temporal.
 type Server struct {
-	program string
+	command []string // a program with its first arguments
 	args    []string
 	dir     string // of its file and its log
 	port    int
@@ -52,11 +53,18 @@ type Server struct {
 // the test ends. Where the program can't be built, the test ends.
 func Start(t testing.TB, database string, args ...string) *Server {
 	t.Helper()
+	return StartCommand(t, []string{find(t)}, database, args...)
+}
+
+// StartCommand starts a server, as [Start] does, by a command that runs a cairn-server with the
+// arguments that are added to it, as the process of that command.
+func StartCommand(t testing.TB, command []string, database string, args ...string) *Server {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "cairn-temporal-") //nolint:usetesting // The server ends after the directory of a test does.
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{program: find(t), dir: dir, port: testenv.FreePort(t)}
+	s := &Server{command: command, dir: dir, port: testenv.FreePort(t)}
 	t.Cleanup(func() {
 		s.Kill(t)
 		if err := os.RemoveAll(dir); err != nil {
@@ -101,8 +109,8 @@ func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	testenv.Within(t, "cairn-server serves", func() {
 		before := len(s.Log(t))
-		//nolint:gosec // the program that find has built
-		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), s.program, s.args...)
+		//nolint:gosec // a program that this repository has built
+		cmd := exec.CommandContext(context.WithoutCancel(t.Context()), s.command[0], slices.Concat(s.command[1:], s.args)...)
 		cmd.Dir = s.dir
 		cmd.SysProcAttr = testenv.OwnProcessGroup()
 		s.daemon = testenv.StartDaemon(t, cmd, s.logFile())
