@@ -130,6 +130,9 @@ The newest runs come first. A run that has not ended goes on with "cairn run att
 			states := []runState{}
 			for _, id := range ids[:min(len(ids), int(number))] {
 				run, err := t.store.Read(ctx, id)
+				if errors.Is(err, runs.ErrUnknown) {
+					continue // somebody removes it
+				}
 				if err != nil {
 					return 0, err
 				}
@@ -470,93 +473,14 @@ func (t *team) approveNamed(ctx context.Context, names []string, all bool) error
 	return nil
 }
 
-func runRemoveCommand() *session.Command {
-	var days cmdline.Count
-	return &session.Command{
-		Name:    "remove",
-		Args:    "[ID...]",
-		Summary: "Removes what is kept of runs on workers that have ended.",
-		Long: `
-Nothing of a run is needed once it has ended. With -older-than, runs that were begun so many days ago are removed, also those that have
-not ended, and the calls of components of single stacks.`,
-		Example: "cairn run remove 20310102-030405-abcdef\ncairn run remove -older-than=30",
-		MaxArgs: 1 << 20,
-		Flags: func(f *session.Flags) {
-			days = 0
-			f.Var(&days, "older-than", "remove all runs that were begun more than `N` days ago")
-		},
-		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			if (len(args) > 0) == (days > 0) {
-				return 0, failure.Error("Unclear choice", "Give either IDs of runs or -older-than.")
-			}
-			t, err := connectToRuns(ctx, s, "")
-			if err != nil {
-				return 0, err
-			}
-			defer t.close()
-			if days > 0 {
-				return cmdline.ExitOK, t.removeOld(ctx, time.Now().Add(-time.Duration(days)*24*time.Hour))
-			}
-			return cmdline.ExitOK, t.removeEnded(ctx, args)
-		},
-	}
-}
-
-// removeEnded removes runs that have ended.
-func (t *team) removeEnded(ctx context.Context, ids []string) error {
-	for _, id := range ids {
-		if _, err := t.read(ctx, id); err != nil {
-			return err
-		}
-		outcome, err := t.store.Outcome(ctx, id)
-		if err != nil {
-			return err
-		}
-		if outcome == nil {
-			return failure.Error("Run not ended", "The run %s has not ended. Nothing of it was removed. "+
-				"\"cairn run attach\" goes on with it, and \"cairn run cancel\" stops it.", id)
-		}
-	}
-	for _, id := range ids {
-		if err := t.store.Remove(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// removeOld removes all runs that were begun before a time.
-func (t *team) removeOld(ctx context.Context, before time.Time) error {
-	ids, err := t.store.IDs(ctx)
-	if err != nil {
-		return err
-	}
-	removed := 0
-	for _, id := range ids {
-		run, err := t.store.Read(ctx, id)
-		if err != nil {
-			return err
-		}
-		if !run.Began.At.Before(before) {
-			continue
-		}
-		if err := t.store.Remove(ctx, id); err != nil {
-			return err
-		}
-		removed++
-	}
-	operations, err := calls.RemoveBegun(ctx, t.connection.Records, before)
-	t.gates.session.Note("Removed: %d runs, and the calls of %d operations on single stacks.\n", removed, operations)
-	return err
-}
-
 func runCancelCommand() *session.Command {
 	return &session.Command{
 		Name:    "cancel",
 		Args:    "ID",
 		Summary: "Asks a run on workers to stop, as an interrupt does.",
 		Long: `
-Nothing more is begun. What workers have begun comes to the next point where nothing is lost, which this command waits for.`,
+Nothing more is begun. What workers have begun comes to the next point where nothing is lost, which this command waits for.
+Where the program that carried the run on has died, or the run waits for approval, "cairn run attach ID" records its end after that.`,
 		Example: "cairn run cancel 20310102-030405-abcdef",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: func(*session.Flags) {},

@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
@@ -140,4 +142,35 @@ func (g *gates) outName() string {
 		return session.OfRun + g.team.run
 	}
 	return g.options.out
+}
+
+// claimSet refuses to apply a set that somebody is removing. The run is recorded, so that nobody
+// begins to remove it from now on.
+func (t *team) claimSet(ctx context.Context) error {
+	set := t.record.Options.SetOf
+	if set == "" {
+		return nil
+	}
+	removed, err := t.store.Removed(ctx, set)
+	if err == nil && removed {
+		err = failure.Error("Set of plans removed", "The run %s is being removed, with its set of plans. Nothing was done. Plan again.", set)
+	}
+	if err == nil {
+		return nil
+	}
+	return errors.Join(err, t.store.End(ctx, t.run, runs.Outcome{Who: thisPerson(), Code: cmdline.ExitError}))
+}
+
+// settledSet returns the run with the set of which nothing is left to be applied at the end of this
+// run, "" for none.
+func (t *team) settledSet(code int) string {
+	g := t.gates
+	switch {
+	case t.record.Options.SetOf != "" && code == cmdline.ExitOK:
+		return t.record.Options.SetOf
+	case g.options.keepsWithRun() && g.saving != nil &&
+		!slices.ContainsFunc(g.saving.Units, func(unit planset.Unit) bool { return unit.Changes }):
+		return t.run // nothing was planned, or no set was kept
+	}
+	return ""
 }

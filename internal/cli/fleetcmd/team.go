@@ -210,6 +210,9 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 	if err := t.store.Begin(ctx, t.record); err != nil {
 		return err
 	}
+	if err := t.claimSet(ctx); err != nil {
+		return err
+	}
 	t.gates.session.Note("Run %s, on workers at %s.\n", t.run, t.config.Address)
 	return nil
 }
@@ -451,32 +454,42 @@ func (t *team) watch(ctx context.Context, over <-chan struct{}, interrupt func()
 	ticker := time.NewTicker(watchTime)
 	defer ticker.Stop()
 	for {
+		who, err := t.store.Cancelled(ctx, t.run) // an error says that the records are away, and so does the work
+		if err == nil && who != nil {
+			t.gates.session.Note("\n%s at %s has asked to stop this run.\n", who.By, who.Host)
+			interrupt()
+			return
+		}
 		select {
 		case <-over:
 			return
 		case <-ticker.C:
 		}
-		who, err := t.store.Cancelled(ctx, t.run)
-		if err != nil || who == nil {
-			continue // the records are away, which the work says itself
-		}
-		t.gates.session.Note("\n%s at %s has asked to stop this run.\n", who.By, who.Host)
-		interrupt()
-		return
 	}
 }
 
 // watchTime is the time between looks for the wish to stop a run.
 const watchTime = 2 * time.Second
 
-// ended records the end of a run, unless something of it waits for approval.
+// ended records the end of a run, unless something of it waits for approval, and nobody has asked to
+// stop it.
 func (t *team) ended(ctx context.Context, ends []rollout.End, code int) error {
 	if t == nil || t.connection == nil {
 		return nil
 	}
 	open, err := t.store.Open(ctx, t.run)
-	if err != nil || len(open) > 0 {
+	if err != nil {
 		return err
+	}
+	if len(open) > 0 {
+		if stopped, err := t.store.Cancelled(ctx, t.run); err != nil || stopped == nil {
+			return err
+		}
+	}
+	if set := t.settledSet(code); set != "" {
+		if err := t.store.SettleSet(ctx, set, thisPerson()); err != nil {
+			return err
+		}
 	}
 	outcome := runs.Outcome{Who: thisPerson(), Code: code}
 	for _, end := range ends {

@@ -5,6 +5,7 @@ package calls
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -17,30 +18,33 @@ const begunFolder = "begun/"
 // beginning is the record that a run has begun.
 func beginning(run string) string { return begunFolder + run + "/at" }
 
-// RemoveBegun removes runs that [Client.Begin] has recorded before a time, with all of their calls,
-// and returns their number. Nobody can take over a call of them any more.
-func RemoveBegun(ctx context.Context, store records.Store, before time.Time) (removed int, err error) {
+// Begun returns the runs that [Client.Begin] has recorded before a time.
+func Begun(ctx context.Context, store records.Store, before time.Time) (begun []string, err error) {
 	names, err := store.List(ctx, begunFolder)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, name := range names {
 		text, err := store.Get(ctx, name)
+		if errors.Is(err, records.ErrMissing) {
+			continue // somebody has removed it since
+		}
 		if err != nil {
-			return removed, err
+			return nil, err
 		}
 		var at time.Time
-		if at.UnmarshalText(text) != nil || !at.Before(before) {
-			continue
+		if at.UnmarshalText(text) == nil && at.Before(before) {
+			begun = append(begun, strings.TrimSuffix(strings.TrimPrefix(name, begunFolder), "/at"))
 		}
-		run := strings.TrimSuffix(strings.TrimPrefix(name, begunFolder), "/at")
-		if err := store.Remove(ctx, Folder(run)); err != nil {
-			return removed, err
-		}
-		if err := store.Remove(ctx, begunFolder+run+"/"); err != nil {
-			return removed, err
-		}
-		removed++
 	}
-	return removed, nil
+	return begun, nil
+}
+
+// RemoveBegun removes a run that [Client.Begin] has recorded, with all of its calls. Nobody can
+// take over a call of it any more.
+func RemoveBegun(ctx context.Context, store records.Store, run string) error {
+	if err := store.Remove(ctx, Folder(run)); err != nil {
+		return err
+	}
+	return store.Remove(ctx, begunFolder+run+"/")
 }

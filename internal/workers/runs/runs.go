@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/workers/calls"
@@ -119,6 +118,8 @@ const (
 	endedName      = "ended"
 	setName        = "set"
 	progressFolder = "progress/"
+	settledName    = "settled"
+	removedFolder  = "removed/"
 
 	// The records, below the folder of a run, with its files, and with the values of variables that
 	// the environment has given it.
@@ -192,30 +193,6 @@ func (s *Store) Begin(ctx context.Context, run *Run) error {
 		return err
 	}
 	return s.put(ctx, indexFolder+run.ID+"/run", run.ID)
-}
-
-// Read returns a run.
-//
-// Errors: [ErrUnknown].
-func (s *Store) Read(ctx context.Context, id string) (*Run, error) {
-	run := &Run{}
-	err := s.get(ctx, calls.Folder(id)+runName, run)
-	if errors.Is(err, records.ErrMissing) || errors.Is(err, records.ErrName) {
-		return nil, ErrUnknown
-	}
-	return run, err
-}
-
-// IDs returns the IDs of all runs, the newest first.
-func (s *Store) IDs(ctx context.Context) ([]string, error) {
-	names, err := s.Records.List(ctx, indexFolder)
-	var ids []string
-	for _, name := range names {
-		ids = append(ids, path.Dir(strings.TrimPrefix(name, indexFolder)))
-	}
-	slices.Sort(ids)
-	slices.Reverse(ids)
-	return ids, err
 }
 
 // Outcome returns the end of a run, nil if it has none.
@@ -298,12 +275,4 @@ func (s *Store) Open(ctx context.Context, id string) ([]Question, error) {
 	}
 	slices.SortFunc(open, func(a, b Question) int { return a.Unit - b.Unit })
 	return open, nil
-}
-
-// Remove removes a run with all that it has kept.
-func (s *Store) Remove(ctx context.Context, id string) error {
-	if err := s.Records.Remove(ctx, calls.Folder(id)); err != nil {
-		return err
-	}
-	return s.Records.Remove(ctx, indexFolder+id+"/")
 }
