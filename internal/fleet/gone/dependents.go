@@ -38,7 +38,7 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 	}
 	for _, other := range f.living.sorted() {
 		if f.states[other].name == state.name {
-			where := cmp.Or(state.file, "the same backend")
+			where := cmp.Or(state.file, "the same place")
 			return hcl.Diagnostics{failure.With(CodeNeeded, failure.New(summaryInUse,
 				"%q is not there any more, and its state is that of %q: %s. The objects of that would be destroyed. "+
 					"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}

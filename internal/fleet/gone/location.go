@@ -62,12 +62,16 @@ func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	if _, err := stack.Env().Settings(); err != nil {
 		return location{}, failure.Diagnostics(fmt.Errorf("the settings of %s: %w", u.Name, err))
 	}
-	file := stack.States().File()
-	if file == "" {
+	place, err := stack.States().Place()
+	if err != nil {
 		return location{}, nil // the mistake is reported by the work that opens it
 	}
-	file = planfile.StatePlace(file)
-	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
+	where, file := place.String(), place.File()
+	if file != "" {
+		file = planfile.StatePlace(file)
+		where = file
+	}
+	return location{name: "stack " + where + " " + deploymentOf(u), file: file}, nil
 }
 
 // rootState follows from the text alone, since the directory was never initialized here. A path
