@@ -258,16 +258,31 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	if err := g.openTeam(work.Workers); err != nil {
 		return nil, err
 	}
+	g.chooseParallel(work.Parallel)
+	return g, nil
+}
+
+// chooseParallel chooses how many units are worked on at once where no option says that. Declared
+// is what a workspace file says, 0 for nothing.
+func (g *gates) chooseParallel(declared int) {
 	switch {
 	case g.parallel > 0:
-	case work.Parallel > 0:
-		g.parallel = work.Parallel
+	case declared > 0:
+		g.parallel = declared
 	case g.team != nil:
 		g.parallel = parallelOnWorkers
 	default:
 		g.parallel = 1
 	}
-	return g, nil
+}
+
+// files is the directory with the configuration of the units: the root, or its counterpart from
+// git.
+func (g *gates) files() string {
+	if g.gone != nil {
+		return g.gone.root
+	}
+	return g.Root
 }
 
 // nothingToRun is the error for a tree without stacks.

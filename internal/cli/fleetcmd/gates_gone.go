@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/tempdir"
+	"github.com/cairnstacks/cairn/internal/workers/config"
 )
 
 // goneRun is the part of a run that only a run has which destroys stacks that are gone. Its methods
@@ -32,6 +33,7 @@ import (
 type goneRun struct {
 	dir     string // temporary, with the configuration from git
 	root    string // in it, the counterpart of the repository's root
+	base    string // the commit, as it was named
 	unwatch func() // ends the handling of interrupts before the run
 
 	found *gone.Gone
@@ -62,7 +64,7 @@ func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code i
 		return 0, failure.Error("Temporary directory not available",
 			"The configuration from git is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
 	}
-	run := &goneRun{dir: filepath.Join(dir.Path, "base")}
+	run := &goneRun{dir: filepath.Join(dir.Path, "base"), base: o.tree.base}
 	if err := os.Mkdir(run.dir, 0o700); err != nil {
 		return 0, err
 	}
@@ -89,6 +91,14 @@ func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code i
 		return 0, err
 	}
 	return g.command(ctx)
+}
+
+// baseName is the commit with which the units are compared; "" for none.
+func (r *goneRun) baseName() string {
+	if r == nil {
+		return ""
+	}
+	return r.base
 }
 
 // watched says that interrupts are handled by the run from now on.
@@ -129,6 +139,12 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	if err != nil {
 		return nil, changeProblem(err)
 	}
+	g := &gates{
+		Place: request.Place, session: s, mode: rollout.Destroy, options: o, parallel: int(o.parallelOption), gone: run,
+	}
+	if err := g.openTeam(living.Workers); err != nil { // where they are now: not all that the base says may count still
+		return nil, err
+	}
 	repository, err := gitdiff.Open(ctx, request.Root)
 	if problem, ok := errors.AsType[*gitdiff.Problem](err); ok && problem.Code == gitdiff.CodeNoRepository {
 		problem.Code = "" // whose remedy is to do without git
@@ -141,7 +157,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	if err != nil {
 		return nil, changeProblem(err)
 	}
-	comparison := gone.Comparison{Living: living.Work, Diff: diff, Named: format.Named(request.Root)}
+	comparison := gone.Comparison{Living: living.Work, Diff: diff, Elsewhere: g.team != nil, Named: format.Named(request.Root)}
 	if comparison.Root, err = filepath.Abs(request.Root); err != nil {
 		return nil, err
 	}
@@ -159,27 +175,54 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	if err != nil {
 		return nil, run.named(s, o.tree.base, err)
 	}
+	if err := g.checkWorkers(base.Workers); err != nil {
+		return nil, err
+	}
 	comparison.Base = base.Work
 	found, diags := gone.Find(ctx, comparison)
 	if diags.HasErrors() {
 		return nil, run.named(s, o.tree.base, diags)
 	}
 	run.found = found
-	g := &gates{
-		Place:    request.Place,
-		session:  s,
-		mode:     rollout.Destroy,
-		options:  o,
-		work:     found.Work,
-		changes:  &fleet.Changes{Diff: diff, Repository: repository},
-		diags:    failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags),
-		parallel: int(o.parallelOption),
-		gone:     run,
-	}
-	if g.parallel == 0 {
-		g.parallel = max(base.Parallel, 1)
-	}
+	g.work, g.changes = found.Work, &fleet.Changes{Diff: diff, Repository: repository}
+	g.diags = failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags)
+	g.chooseParallel(base.Parallel)
 	return g, nil
+}
+
+// checkWorkers refuses to work here where workers did it at the base, and the file is gone that
+// says where they are: the states are theirs.
+func (g *gates) checkWorkers(before *config.Config) error {
+	if g.team != nil || before == nil || format.HasFile(g.Root) {
+		return nil
+	}
+	if found, err := g.session.Workers(before); found == nil || err != nil {
+		return err // somebody wants it here
+	}
+	return failure.Error("No workers", "At %s workers did the work, and there is no %s any more that says where they are. "+
+		"Name a file with the block %q in %s, or have the work done here: %[4]s=none. Nothing was destroyed.",
+		g.gone.base, format.File, config.BlockType, config.Variable)
+}
+
+// openGoneAgain goes on with a run that destroys stacks which are gone, with the files of that run.
+func openGoneAgain(ctx context.Context, s *session.Session, o gateOptions) (*gates, error) {
+	request, err := o.tree.request()
+	if err != nil {
+		return nil, err
+	}
+	exported, err := format.OpenWork(ctx, request, rollout.Destroy)
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	work, diags := gone.Again(exported.Work, o.attached.chosen(), o.attached.record.Options.Gone)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	g := &gates{
+		Place: request.Place, session: s, mode: rollout.Destroy, options: o, parallel: int(o.parallelOption),
+		work: work, diags: exported.Diags.Extend(diags),
+	}
+	return g, g.openTeam(nil)
 }
 
 // export writes the files of the base into a directory, and returns the counterpart of the root in

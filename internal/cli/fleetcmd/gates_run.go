@@ -167,13 +167,10 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	d := &rollout.Drivers{
 		Roots: &rootmodule.Engine{Processes: &process.Set{}},
 		Stack: operation.Options{
-			Env: env.Options{Workspace: g.Root}, Engine: g.session.EngineRequest(), Shared: shared, StopNow: g.session.StopNow,
+			Env: env.Options{Workspace: g.files()}, Engine: g.session.EngineRequest(), Shared: shared, StopNow: g.session.StopNow,
 		},
 		Version: session.Version(), AcceptRecovery: g.options.acceptRecovery,
 		Show: g.showStack, ShowRoot: g.showRoot,
-	}
-	if g.gone != nil {
-		d.Stack.Env.Workspace = g.gone.root
 	}
 	if g.team != nil {
 		return d, g.team.open(ctx, d)

@@ -387,7 +387,12 @@ func attach(ctx context.Context, s *session.Session, t *team, o gateOptions) (in
 		return 0, err
 	}
 	t.attached = true
-	g, err := openGates(ctx, s, rollout.Mode(t.record.Mode), o)
+	var g *gates
+	if kept.Gone != "" {
+		g, err = openGoneAgain(ctx, s, o)
+	} else {
+		g, err = openGates(ctx, s, rollout.Mode(t.record.Mode), o)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -122,7 +122,7 @@ func (t *team) open(ctx context.Context, d *rollout.Drivers) error {
 	}
 	s := t.gates.session
 	out, errs := s.ViewOptions(s.Streams.Out), s.ViewOptions(s.Streams.Err)
-	top, err := filepath.Abs(t.gates.Root)
+	top, err := filepath.Abs(t.gates.files())
 	if err != nil {
 		return err
 	}
@@ -182,6 +182,7 @@ func (t *team) begin(ctx context.Context, d *rollout.Drivers, pools map[string]e
 		Options: runs.Options{
 			AutoApprove: o.autoApprove, Ask: o.ask, AcceptRecovery: o.acceptRecovery, MaxRounds: int(o.maxRounds), Parallel: t.gates.parallel,
 			Concise: o.concise, Set: o.set != "", Details: o.report != "", SetOf: o.kept.of(), KeepsSet: o.keepsWithRun(),
+			Gone: t.gates.gone.baseName(),
 		},
 	}
 	chosen := map[int]bool{}
@@ -346,7 +347,7 @@ func (t *team) readers(d *rollout.Drivers, ofUnits map[string]envelope.PoolRecip
 
 // bring records the files of the run, and the set that it applies.
 func (t *team) bring(ctx context.Context, pools map[string]envelope.PoolRecipient) (files runs.Sources, err error) {
-	root, err := filepath.Abs(t.gates.Root)
+	root, err := filepath.Abs(t.gates.files())
 	if err != nil {
 		return files, err
 	}
@@ -471,8 +472,8 @@ func (t *team) watch(ctx context.Context, over <-chan struct{}, interrupt func()
 // watchTime is the time between looks for the wish to stop a run.
 const watchTime = 2 * time.Second
 
-// ended records the end of a run, unless something of it waits for approval, and nobody has asked to
-// stop it.
+// ended records the end of a run, unless something of it waits for approval, and nobody has asked
+// to stop it.
 func (t *team) ended(ctx context.Context, ends []rollout.End, code int) error {
 	if t == nil || t.connection == nil {
 		return nil

@@ -23,11 +23,8 @@ func (p *present) sorted() []*rollout.Unit {
 	return slices.SortedFunc(maps.Values(p.units), func(a, b *rollout.Unit) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// inUse refuses a unit whose state a living unit has.
+// inUse refuses a unit whose state a living unit has, or may have on another machine.
 func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
-	if state.name == "" {
-		return nil
-	}
 	if f.states == nil {
 		f.states = map[*rollout.Unit]location{}
 		for _, other := range f.living.sorted() {
@@ -37,12 +34,18 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 		}
 	}
 	for _, other := range f.living.sorted() {
-		if f.states[other].name == state.name {
-			where := cmp.Or(state.file, "the same place")
-			return hcl.Diagnostics{failure.With(CodeNeeded, failure.New(summaryInUse,
-				"%q is not there any more, and its state is that of %q: %s. The objects of that would be destroyed. "+
-					"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
+		where := ""
+		switch now := f.states[other]; {
+		case state.name != "" && now.name == state.name:
+			where = cmp.Or(state.file, "the same place")
+		case f.Elsewhere && state.key != "" && now.key == state.key:
+			where = "both have the same name in their " + settings.File
+		default:
+			continue
 		}
+		return hcl.Diagnostics{failure.With(CodeNeeded, failure.New(summaryInUse,
+			"%q is not there any more, and its state is that of %q: %s. The objects of that would be destroyed. "+
+				"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
 	}
 	return nil
 }

@@ -14,6 +14,8 @@
 //   - G2. A unit that a living one depends on, or whose state a living one has, is an error, and
 //     nothing is done.
 //   - G3. Nothing is destroyed here, and nothing is written but next to the exported configuration.
+//   - G4. Where other machines do the work, the exported files are all that they get, and they have
+//     the states: a unit is at home where its copy is, and its plan says what it has.
 package gone
 
 import (
@@ -42,6 +44,9 @@ type Comparison struct {
 	Exported string // absolute directory that stands for it, with the files of the commit
 	Diff     *gitdiff.Diff
 
+	// Elsewhere says that other machines do the work, with a copy of the exported files (rule G4).
+	Elsewhere bool
+
 	// Named are the directories that rules of living units name.
 	Named []fleet.NamedDir
 }
@@ -51,7 +56,7 @@ type Gone struct {
 	Work *rollout.Work // nothing else is selected in it
 
 	// Missing are the directories of stacks that do not exist any more, by unit, each with those above
-	// it that do not either. Their work may make them.
+	// it that do not either. Their work may make them, if it is done here.
 	Missing map[int][]string
 
 	leftovers leftovers
@@ -84,18 +89,11 @@ func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	diags = diags.Extend(f.keepRootStates())
 	result := &Gone{Work: base, Missing: map[int][]string{}}
-	base.Selected = slices.Clone(base.Selected)
-	if base.Selected == nil {
-		base.Selected = make(order.Selection, len(base.Steps))
-	}
-	for n, step := range base.Steps {
-		base.Selected[n] = step.Phase != "" && selected[step.Unit]
-	}
+	selectUnits(base, func(unit int) bool { return selected[unit] })
 	for unit, found := range selected {
 		u := &base.Units[unit]
-		if u.Kind == rollout.Components && found {
+		if u.Kind == rollout.Components && found && !c.Elsewhere {
 			for dir := u.Home; !exists(dir); dir = filepath.Dir(dir) {
 				result.Missing[unit] = append(result.Missing[unit], dir)
 			}
@@ -105,9 +103,35 @@ func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 				return nil, diags.Extend(failure.Diagnostics(err))
 			}
 		}
-		u.Reasons = []string{f.reason(u)}
+		u.Reasons = []string{reason(u, c.Diff.Base)}
 	}
-	return result, diags
+	if c.Elsewhere {
+		return result, diags.Extend(f.complete())
+	}
+	return result, diags.Extend(f.keepRootStates())
+}
+
+// Again returns the work that [Find] has found before in a copy of the same exported files, by the
+// names of its selected units and the name of the base.
+func Again(exported *rollout.Work, names []string, base string) (*rollout.Work, hcl.Diagnostics) {
+	work, diags := expand(exported)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	selectUnits(work, func(unit int) bool { return slices.Contains(names, work.Units[unit].Name) })
+	for _, unit := range work.Chosen() {
+		u := &work.Units[unit]
+		u.Reasons = []string{reason(u, base)}
+	}
+	return work, diags
+}
+
+// selectUnits selects the steps of some units of a work, and nothing else.
+func selectUnits(work *rollout.Work, selected func(unit int) bool) {
+	work.Selected = make(order.Selection, len(work.Steps))
+	for n, step := range work.Steps {
+		work.Selected[n] = step.Phase != "" && selected(step.Unit)
+	}
 }
 
 // finder finds units that are gone.
@@ -193,7 +217,8 @@ func (f *finder) stillThere(u *rollout.Unit) *hcl.Diagnostic {
 	return nil
 }
 
-func (f *finder) reason(u *rollout.Unit) string {
+// reason says why a unit is selected that was there at a base.
+func reason(u *rollout.Unit, base string) string {
 	what := ""
 	switch {
 	case u.Deployment != "":
@@ -201,7 +226,7 @@ func (f *finder) reason(u *rollout.Unit) string {
 	case u.Workspace != "":
 		what = "the workspace " + u.Workspace + " of "
 	}
-	return fmt.Sprintf("%s%s was there at %s", what, u.Path, f.Diff.Base)
+	return fmt.Sprintf("%s%s was there at %s", what, u.Path, base)
 }
 
 // CodeNeeded is of errors because of living units, which do not matter if the unit in question is

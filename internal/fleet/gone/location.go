@@ -36,6 +36,10 @@ type location struct {
 	name string // that only the same state has; "" if that is not known
 	file string // absolute path, "" if it is in none
 
+	// key is what a store that has the states of many stacks would keep this one under, if settings
+	// name that; "" otherwise. Other machines may have such a store where this one has files.
+	key string
+
 	backend *initdir.Local // of a root module whose state is in a file
 }
 
@@ -59,19 +63,25 @@ func open(u *rollout.Unit) *operation.Stack {
 func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	stack := open(u)
 	defer stack.Close() //nolint:errcheck // nothing was opened
-	if _, err := stack.Env().Settings(); err != nil {
+	read, err := stack.Env().Settings()
+	if err != nil {
 		return location{}, failure.Diagnostics(fmt.Errorf("the settings of %s: %w", u.Name, err))
+	}
+	found := location{}
+	if read.Name != "" {
+		found.key = read.Name + " " + deploymentOf(u)
 	}
 	place, err := stack.States().Place()
 	if err != nil {
-		return location{}, nil // the mistake is reported by the work that opens it
+		return found, nil // the mistake is reported by the work that opens it
 	}
-	where, file := place.String(), place.File()
-	if file != "" {
-		file = planfile.StatePlace(file)
-		where = file
+	where := place.String()
+	if found.file = place.File(); found.file != "" {
+		found.file = planfile.StatePlace(found.file)
+		where = found.file
 	}
-	return location{name: "stack " + where + " " + deploymentOf(u), file: file}, nil
+	found.name = "stack " + where + " " + deploymentOf(u)
+	return found, nil
 }
 
 // rootState follows from the text alone, since the directory was never initialized here. A path
@@ -136,26 +146,28 @@ func (f *finder) keepRootStates() hcl.Diagnostics {
 		backend := file.Body().AppendNewBlock("terraform", nil).Body().AppendNewBlock("backend", []string{"local"}).Body()
 		backend.SetAttributeValue("path", cty.StringVal(state.backend.File))
 		backend.SetAttributeValue("workspace_dir", cty.StringVal(state.backend.Workspaces))
-		if err := f.override(u, file.Bytes()); err != nil {
+		if err := f.write(filepath.Join(u.Dir, overrideFile), file.Bytes()); err != nil {
 			return failure.Diagnostics(fmt.Errorf("the copy of %s: %w", u.Name, err))
 		}
 	}
 	return nil
 }
 
-// override writes a file of that name in place of one that the commit may have there, which could
-// be a link.
-func (f *finder) override(u *rollout.Unit, content []byte) error {
+// write writes a file of the copy in place of one that the commit may have there, which could be a
+// link.
+func (f *finder) write(path string, content []byte) error {
 	root, err := os.OpenRoot(f.Exported)
 	if err != nil {
 		return err
 	}
 	defer root.Close() //nolint:errcheck // the file was closed
-	rel, err := filepath.Rel(f.Exported, u.Dir)
+	name, err := filepath.Rel(f.Exported, path)
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(rel, overrideFile)
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return err
+	}
 	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -167,9 +179,39 @@ func (f *finder) override(u *rollout.Unit, content []byte) error {
 	return errors.Join(err, file.Close())
 }
 
+// complete adds to the exported files what the work on units takes from where they were, and moves
+// all of them there (rule G4).
+func (f *finder) complete() hcl.Diagnostics {
+	for i := range f.work.Units {
+		u := &f.work.Units[i]
+		u.Home = ""
+		for j, file := range u.VarFiles {
+			rel, inRoot := below(f.Root, file)
+			if _, inCopy := below(f.Exported, file); inCopy || !inRoot {
+				continue // the work on the unit says that others cannot have it
+			}
+			content, err := os.ReadFile(file)
+			if u.VarFiles[j] = filepath.Join(f.Exported, rel); err == nil {
+				err = f.write(u.VarFiles[j], content)
+			}
+			if err != nil {
+				return hcl.Diagnostics{failure.New("Values not readable",
+					"The values of variables of %q in %s cannot be brought to workers: %s. Nothing was destroyed.", u.Name, file, failure.Reason(err))}
+			}
+		}
+	}
+	return nil
+}
+
+// below returns the path of a file in a directory, and whether it is there.
+func below(dir, file string) (rel string, ok bool) {
+	rel, err := filepath.Rel(dir, file)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
 // hasState reports whether there is something to destroy, and says so if there is nothing.
 func (f *finder) hasState(ctx context.Context, u *rollout.Unit, state location) (bool, hcl.Diagnostics) {
-	if state.file == "" {
+	if state.file == "" || f.Elsewhere {
 		return true, nil // the plan says it
 	}
 	_, err := os.Stat(state.file)

@@ -140,7 +140,7 @@ func (f *finder) moved(u *rollout.Unit, state location, to *rollout.Unit) (warni
 	switch {
 	case state.name == now.name && state.name != "":
 		todo = "Its state is where it was, so that nothing is left to do."
-	case state.file == "":
+	case state.file == "" || f.Elsewhere:
 		todo = "If its state is kept in another place now, move it there."
 	case !exists(state.file) && now.file != "" && exists(now.file):
 		todo = "Its state is in " + now.file + ", so that nothing is left to do."

@@ -69,6 +69,9 @@ type Options struct {
 
 	SetOf    string `json:"set_of,omitempty"`    // the run that has planned the set, if it is kept with that
 	KeepsSet bool   `json:"keeps_set,omitempty"` // the plans of this run are kept with it
+
+	// Gone is the commit that its units were there at, if it destroys what is gone; "" for others.
+	Gone string `json:"gone,omitempty"`
 }
 
 // Question is the plan of a unit that waits for approval.
