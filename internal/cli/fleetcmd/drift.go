@@ -48,7 +48,7 @@ and a failure stops nothing else. The exit code is 2 if anything has drifted, 0 
 			if err != nil {
 				return 0, err
 			}
-			if err := checkStates(g.work); err != nil {
+			if err := checkStates(g.work, g.team != nil); err != nil {
 				return 0, err
 			}
 			return g.drift(ctx)

@@ -23,6 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/show/timeline"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
@@ -295,12 +297,20 @@ func nothingToRun(root string) error {
 
 // checkStates refuses stacks that share a state, as each would change the objects that the other
 // one has planned for, and those in a state that is not theirs.
-func checkStates(work *rollout.Work) error {
-	if one, other := work.SharingState(); one != nil {
+func checkStates(work *rollout.Work, elsewhere bool) error {
+	switch one, other := work.SharingState(elsewhere); {
+	case one == nil:
+	case one.Dir == other.Dir:
 		return failure.Error("State shared by two stacks",
 			"The stacks %q and %q are both in %s, with the same state: applying one of them would change the objects of the other one. "+
 				"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.",
 			one.Name, other.Name, other.Path)
+	default:
+		return failure.Error("State shared by two stacks",
+			"The stacks %q, in %s, and %q, in %s, have the same state: applying one of them would change the objects of the other one. "+
+				"Nothing was run. Give each a name of its own in %s, and a place of states that has those of many stacks: "+
+				"%s with a file or with the parameter \"schema\" names one state for all.",
+			one.Name, one.Path, other.Name, other.Path, settings.File, env.StateVariable)
 	}
 	if u, selected := work.OtherWorkspace(); u != nil {
 		return failure.Error("Unexpected workspace selected",
@@ -315,7 +325,7 @@ func checkStates(work *rollout.Work) error {
 // command carries out the command.
 func (g *gates) command(ctx context.Context) (int, error) {
 	s := g.session
-	if err := checkStates(g.work); err != nil {
+	if err := checkStates(g.work, g.team != nil); err != nil {
 		return 0, err
 	}
 	if g.options.dryRun && s.Options.JSON {

@@ -39,7 +39,7 @@ type nodesRun struct {
 // runStacks runs a command in the selected units, and the tasks among them.
 func runStacks(ctx context.Context, s *session.Session, src *fleet.Source, options runOptions) (int, error) {
 	if src.Work != nil {
-		if err := checkStates(src.Work); err != nil {
+		if err := checkStates(src.Work, false); err != nil {
 			return 0, err
 		}
 	}

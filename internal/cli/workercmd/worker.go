@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/statestore/locations"
 	"github.com/cairnstacks/cairn/internal/workers/calls"
 	"github.com/cairnstacks/cairn/internal/workers/components"
 	"github.com/cairnstacks/cairn/internal/workers/config"
@@ -95,6 +96,9 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	if err != nil {
 		return nil, err
 	}
+	if err := checkState(); err != nil {
+		return nil, err
+	}
 	key, err := config.PoolKey(os.Environ())
 	if err != nil {
 		return nil, err
@@ -130,6 +134,17 @@ func open(ctx context.Context, s *session.Session, o workerOptions) (*worker, er
 	handler := &components.Handler{Server: w.components(), Cache: server.Cache, Fetch: w.calls.Fetch}
 	w.calls.Handlers = map[string]calls.Handler{remote.Kind: server.Handle, components.Kind: handler.Handle}
 	return w, nil
+}
+
+// checkState refuses a place of states that has one state only: this worker works on many stacks.
+func checkState() error {
+	location := os.Getenv(env.StateVariable)
+	if location == "" || locations.NeedsKey(location) {
+		return nil
+	}
+	return failure.Error("State of one stack", "%s names one state, %s, and would have all stacks of this worker in it. "+
+		"Name a place that has those of many stacks: a database without the parameter \"schema\", a bucket, or file:///DIRECTORY.",
+		env.StateVariable, locations.Shown(location))
 }
 
 // readConfig reads the block about workers.

@@ -61,27 +61,8 @@ func open(u *rollout.Unit) *operation.Stack {
 }
 
 func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
-	stack := open(u)
-	defer stack.Close() //nolint:errcheck // nothing was opened
-	read, err := stack.Env().Settings()
-	if err != nil {
-		return location{}, failure.Diagnostics(fmt.Errorf("the settings of %s: %w", u.Name, err))
-	}
-	found := location{}
-	if read.Name != "" {
-		found.key = read.Name + " " + deploymentOf(u)
-	}
-	place, err := stack.States().Place()
-	if err != nil {
-		return found, nil // the mistake is reported by the work that opens it
-	}
-	where := place.String()
-	if found.file = place.File(); found.file != "" {
-		found.file = planfile.StatePlace(found.file)
-		where = found.file
-	}
-	found.name = "stack " + where + " " + deploymentOf(u)
-	return found, nil
+	found, err := rollout.StateOf(u)
+	return location{name: found.Name, file: found.File, key: found.Key}, failure.Diagnostics(err)
 }
 
 // rootState follows from the text alone, since the directory was never initialized here. A path

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // Kind is the kind of a unit.
@@ -149,25 +148,6 @@ func (w *Work) FirstRoot() *Unit {
 		}
 	}
 	return nil
-}
-
-// SharingState returns two chosen units that have one state: one of them would change the state
-// under the plan of the other one. They are nil if there are none.
-func (w *Work) SharingState() (one, other *Unit) {
-	type place struct{ dir, workspace, deployment string }
-	units := map[place]*Unit{}
-	for _, n := range w.Chosen() {
-		u := &w.Units[n]
-		if u.Kind == Command {
-			continue
-		}
-		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, settings.DefaultDeployment)}
-		if first := units[at]; first != nil {
-			return first, u
-		}
-		units[at] = u
-	}
-	return nil, nil
 }
 
 // Batch holds the units whose steps are done together.

@@ -25,15 +25,15 @@ func TestSharingState(t *testing.T) {
 	for unit := range units {
 		w.Steps = append(w.Steps, Step{Unit: unit, Phase: Plan})
 	}
-	if one, other := w.SharingState(); one != nil || other != nil {
+	if one, other := w.SharingState(false); one != nil || other != nil {
 		t.Errorf("%s and %s are said to share a state", one.Name, other.Name)
 	}
 	w.Selected[6] = true
-	if one, other := w.SharingState(); one == nil || one.Name != "prod" || other.Name != "again" {
+	if one, other := w.SharingState(false); one == nil || one.Name != "prod" || other.Name != "again" {
 		t.Errorf("got %v and %v, want prod and again", one, other)
 	}
 	w.Units[4].Deployment, w.Units[5].Deployment = "", "default" // which is the same
-	if one, other := w.SharingState(); one == nil || one.Name != "dev" || other.Name != "prod" {
+	if one, other := w.SharingState(false); one == nil || one.Name != "dev" || other.Name != "prod" {
 		t.Errorf("got %v and %v, want dev and prod", one, other)
 	}
 }
