@@ -393,7 +393,7 @@ func (f *following) pass(ctx context.Context, name string) bool {
 
 func (f *following) read(ctx context.Context, name string) ([][]byte, error) {
 	sealed, err := f.client.Records.Get(ctx, f.at+name)
-	if err != nil {
+	if err != nil || string(sealed) == closed { // those of a lost worker, and others come after it
 		return nil, err
 	}
 	text, err := f.client.Key.OpenResult(f.at+name, sealed, f.client.Pools[f.call.Pool])

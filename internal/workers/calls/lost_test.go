@@ -26,6 +26,7 @@ type twice struct {
 	records records.Store
 	run     envelope.RunKey
 	pool    envelope.PoolKey
+	heard   chan string // reports, as they are passed on; nil for none
 }
 
 func newTwice(t *testing.T) *twice {
@@ -38,7 +39,7 @@ func newTwice(t *testing.T) *twice {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &twice{t, records.InMemory(), run, pool}
+	return &twice{t: t, records: records.InMemory(), run: run, pool: pool}
 }
 
 // deliver gives the call to a worker of its own, until the end of the test, and returns what
@@ -61,7 +62,12 @@ func (w *twice) deliver(name string, handle calls.Handler) <-chan ended {
 	go func() {
 		var said []string
 		call := calls.Call{Name: "call", Pool: "pool", Kind: "kind", Changes: true, Body: []byte("x")}
-		answer, err := client.Do(context.Background(), call, func(_ int, content []byte) { said = append(said, string(content)) })
+		answer, err := client.Do(context.Background(), call, func(_ int, content []byte) {
+			said = append(said, string(content))
+			if w.heard != nil {
+				w.heard <- string(content)
+			}
+		})
 		got <- ended{string(answer.Body), answer.Worker, said, err}
 	}()
 	return got
@@ -115,6 +121,52 @@ func TestLostWorker(t *testing.T) {
 		}
 		if end := <-first; !errors.Is(end.err, calls.ErrLost) {
 			t.Errorf("the caller of the lost worker got %q and %v, want the answer that was recorded first", end.body, end.err)
+		}
+	})
+}
+
+// The reports of the worker that goes on in place of a lost one are passed on while it works.
+func TestReportsAfterLostWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTwice(t)
+		frozen := make(chan struct{})
+		signs := &stopping{Store: w.records}
+		all := w.records
+		w.records = signs
+		first := w.deliver("first", func(ctx context.Context, work *calls.Work) ([]byte, error) {
+			if err := work.Keep(ctx, []byte("intention")); err != nil {
+				t.Error(err)
+			}
+			signs.stop()
+			<-frozen
+			signs.goOn()
+			return nil, nil
+		})
+		synctest.Wait()
+		w.records, w.heard = all, make(chan string, 10)
+		heard := make(chan struct{})
+		second := w.deliver("second", func(ctx context.Context, work *calls.Work) ([]byte, error) {
+			if err := work.Keep(ctx, []byte("of the second")); err != nil {
+				t.Error(err)
+			}
+			<-heard
+			return nil, nil
+		})
+		for said, late := "", time.After(time.Hour); said != "of the second"; {
+			select {
+			case said = <-w.heard:
+			case <-late:
+				t.Error("the report of the second worker is not passed on")
+				said = "of the second"
+			}
+		}
+		close(heard)
+		of := []ended{<-second}
+		close(frozen)
+		for _, end := range append(of, <-first) {
+			if end.err != nil || end.worker != "second" {
+				t.Errorf("got the answer of %q and error %v, want that of the second", end.worker, end.err)
+			}
 		}
 	})
 }
