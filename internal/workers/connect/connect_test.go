@@ -116,7 +116,8 @@ func TestReasonOfOutage(t *testing.T) {
 		want   string
 	}{
 		"no block":       {secured, nil, "for clients with certificates"},
-		"no certificate": {secured, &config.TLS{CA: cert, ServerName: serverName}, "certificate required"},
+		// The server says that it requires one, or is not heard since it ends the connection.
+		"no certificate": {secured, &config.TLS{CA: cert, ServerName: serverName}, "certificate"},
 		"other name":     {secured, &config.TLS{CA: cert, ServerName: "other"}, "certificate is valid for " + serverName},
 		"other ca":       {secured, &config.TLS{ServerName: serverName}, "unknown authority"},
 		"plain server":   {plain, &config.TLS{}, "does not look like a TLS handshake"},

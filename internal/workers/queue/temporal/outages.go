@@ -94,10 +94,10 @@ func reason(err error) string {
 		}
 		text = rest
 	}
-	switch text {
-	case "EOF":
+	switch {
+	case text == "EOF", strings.HasSuffix(text, "broken pipe"), strings.HasSuffix(text, "connection reset by peer"):
 		return "it ends the connection, as one does that is for clients with certificates"
-	case "no children to pick from":
+	case text == "no children to pick from":
 		return "its name has no address"
 	}
 	return strings.TrimSuffix(strings.ReplaceAll(text, `\"`, `"`), ".")
