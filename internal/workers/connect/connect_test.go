@@ -115,7 +115,7 @@ func TestReasonOfOutage(t *testing.T) {
 		tls    *config.TLS
 		want   string
 	}{
-		"no block":       {secured, nil, "for clients with certificates"},
+		"no block": {secured, nil, "for clients with certificates"},
 		// The server says that it requires one, or is not heard since it ends the connection.
 		"no certificate": {secured, &config.TLS{CA: cert, ServerName: serverName}, "certificate"},
 		"other name":     {secured, &config.TLS{CA: cert, ServerName: "other"}, "certificate is valid for " + serverName},
