@@ -73,6 +73,21 @@ func (w *twice) deliver(name string, handle calls.Handler) <-chan ended {
 	return got
 }
 
+// freezing has the workers from now on write through records that stop. Freeze reports an
+// intention, and then writes nothing until thaw is called.
+func (w *twice) freezing() (freeze func(context.Context, *calls.Work), thaw func()) {
+	frozen, signs := make(chan struct{}), &stopping{Store: w.records}
+	w.records = signs
+	return func(ctx context.Context, work *calls.Work) {
+		if err := work.Keep(ctx, []byte("intention")); err != nil {
+			w.t.Error(err)
+		}
+		signs.stop()
+		<-frozen
+		signs.goOn()
+	}, func() { close(frozen) }
+}
+
 // ended is the end of a call.
 type ended struct {
 	body, worker string
@@ -85,17 +100,10 @@ type ended struct {
 func TestLostWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTwice(t)
-		frozen, thawed := make(chan struct{}), make(chan error, 1)
-		signs := &stopping{Store: w.records}
-		all := w.records
-		w.records = signs // the first worker cannot write while it is frozen
+		all, thawed := w.records, make(chan error, 1)
+		freeze, thaw := w.freezing()
 		first := w.deliver("first", func(ctx context.Context, work *calls.Work) ([]byte, error) {
-			if err := work.Keep(ctx, []byte("intention")); err != nil {
-				t.Error(err)
-			}
-			signs.stop()
-			<-frozen
-			signs.goOn()
+			freeze(ctx, work)
 			thawed <- work.Keep(ctx, []byte("another intention"))
 			return []byte("of the first"), nil
 		})
@@ -115,7 +123,7 @@ func TestLostWorker(t *testing.T) {
 		if !errors.Is(end.err, calls.ErrLost) || !slices.Equal(end.said, []string{"intention"}) {
 			t.Errorf("got %v with the reports %q, want that the worker was lost with its first report", end.err, end.said)
 		}
-		close(frozen)
+		thaw()
 		if err := <-thawed; err == nil {
 			t.Error("the lost worker could report an intention")
 		}
@@ -129,17 +137,10 @@ func TestLostWorker(t *testing.T) {
 func TestReportsAfterLostWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newTwice(t)
-		frozen := make(chan struct{})
-		signs := &stopping{Store: w.records}
 		all := w.records
-		w.records = signs
+		freeze, thaw := w.freezing()
 		first := w.deliver("first", func(ctx context.Context, work *calls.Work) ([]byte, error) {
-			if err := work.Keep(ctx, []byte("intention")); err != nil {
-				t.Error(err)
-			}
-			signs.stop()
-			<-frozen
-			signs.goOn()
+			freeze(ctx, work)
 			return nil, nil
 		})
 		synctest.Wait()
@@ -162,7 +163,7 @@ func TestReportsAfterLostWorker(t *testing.T) {
 		}
 		close(heard)
 		of := []ended{<-second}
-		close(frozen)
+		thaw()
 		for _, end := range append(of, <-first) {
 			if end.err != nil || end.worker != "second" {
 				t.Errorf("got the answer of %q and error %v, want that of the second", end.worker, end.err)
