@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -293,7 +294,10 @@ func TestKilledApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	fmt.Println("begun")
-	<-t.Context().Done()
+	// The runtime ends a process in which all goroutines wait for each other, but none that reads.
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		t.Error(err)
+	}
 }
 
 // A process that was killed writes nothing any more, and those who follow it are told all the same.
@@ -303,10 +307,13 @@ func TestProgressOfKilled(t *testing.T) {
 	apply := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestKilledApply$") //nolint:gosec // this test
 	apply.Env = append(os.Environ(), killedApply+"="+unit.Dir)
 	out, err := apply.StdoutPipe()
-	if err == nil {
-		err = apply.Start()
-	}
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := apply.StdinPipe(); err != nil { // stays open
+		t.Fatal(err)
+	}
+	if err := apply.Start(); err != nil {
 		t.Fatal(err)
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "begun\n" {
