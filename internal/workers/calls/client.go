@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/telemetry"
@@ -36,6 +37,8 @@ type Client struct {
 
 	// Again says that the run was begun by another process, so that calls may have been answered.
 	Again bool
+
+	idle atomic.Int64 // calls that are known to be taken by no worker
 }
 
 // Call is a call of a handler on some worker of a pool.
@@ -313,15 +316,26 @@ type following struct {
 	at     string
 	said   Reports
 
-	attempt, chunk int // of the last record that was passed on
+	attempt, chunk int  // of the last record that was passed on
+	idle           bool // no worker has taken it
 }
 
 // reportTime is the time between looks at the reports of a call, and until the first one: most
 // calls are answered before.
 const reportTime = time.Second
 
-// idleTime is the time between looks at a call that no worker has taken. There may be many of them.
-const idleTime = 3 * time.Second
+// The times between looks at a call that no worker has taken. There may be many of them: so the
+// records get no more than four looks a second at all of them together, up to 120 calls.
+const (
+	leastIdle = 3 * time.Second
+	mostIdle  = 30 * time.Second
+	idleShare = mostIdle / 120
+)
+
+// idleTime is the time until the next look at such a call.
+func (c *Client) idleTime() time.Duration {
+	return min(max(leastIdle, time.Duration(c.idle.Load())*idleShare), mostIdle)
+}
 
 // waitTime is how long a call waits for a worker until somebody is told.
 const waitTime = 10 * time.Second
@@ -333,6 +347,7 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 	look := time.NewTimer(reportTime)
 	defer look.Stop()
 	began, told := time.Now(), f.client.Waiting == nil
+	defer f.setIdle(false)
 	for {
 		select {
 		case <-ended:
@@ -358,16 +373,33 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 		if answered {
 			return true
 		}
+		f.setIdle(!taken)
 		if taken {
 			look.Reset(reportTime)
 			continue
 		}
-		look.Reset(idleTime)
-		if !told && time.Since(began) > waitTime {
+		waited := time.Since(began)
+		if !told && waited >= waitTime {
 			f.client.Waiting(f.call)
 			told = true
 		}
+		next := f.client.idleTime()
+		if !told {
+			next = min(next, waitTime-waited)
+		}
+		look.Reset(next)
 	}
+}
+
+// setIdle counts the call among those that no worker has taken, or no more.
+func (f *following) setIdle(idle bool) {
+	switch {
+	case idle && !f.idle:
+		f.client.idle.Add(1)
+	case f.idle && !idle:
+		f.client.idle.Add(-1)
+	}
+	f.idle = idle
 }
 
 // pass passes on the reports in a record, unless that was done, or it is of an attempt in whose

@@ -217,6 +217,14 @@ func (f *faulty) Get(ctx context.Context, name string) (content []byte, err erro
 	return content, err
 }
 
+func (f *faulty) List(ctx context.Context, folder string) (names []string, err error) {
+	err = f.call("list", folder, func() (err error) {
+		names, err = f.Store.List(ctx, folder)
+		return err
+	})
+	return names, err
+}
+
 // times returns a function that fails so many calls of an operation on records in a folder.
 func times(n int, op, folder string) func(string, string) error {
 	var mu sync.Mutex
