@@ -6,6 +6,7 @@ package fleetcmd
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,9 +72,12 @@ func serveUI(ctx context.Context, s *session.Session, o uiOptions, plans []strin
 		if err != nil {
 			return 0, err
 		}
-		if info, err := os.Stat(absolute); err == nil && info.IsDir() {
+		switch info, err := os.Stat(absolute); {
+		case errors.Is(err, fs.ErrNotExist):
+			return 0, failure.Error("Plan not found", "There is no file with a plan, and no directory with a set of plans, at %s.", plan)
+		case err == nil && info.IsDir():
 			sets = append(sets, absolute)
-		} else {
+		default:
 			files = append(files, absolute)
 		}
 	}
