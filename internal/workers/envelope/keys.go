@@ -5,6 +5,7 @@ package envelope
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdh"
 	"crypto/ed25519"
 	"crypto/hkdf"
@@ -15,6 +16,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"github.com/cairnstacks/cairn/internal/once"
 )
 
 // The beginnings of texts of keys, each before the digit 1.
@@ -50,6 +53,12 @@ var (
 type secret struct {
 	identity *age.X25519Identity
 	scalar   *ecdh.PrivateKey
+	shared   once.Map[[keySize]byte, []byte] // with holders of other keys, of which there are few, by their public keys
+}
+
+// sharedWith returns the secret shared with the holder of another key.
+func (s *secret) sharedWith(point *ecdh.PublicKey) ([]byte, error) {
+	return s.shared.Get(context.Background(), [keySize]byte(point.Bytes()), func() ([]byte, error) { return s.scalar.ECDH(point) })
 }
 
 func parseSecret(text string) (*secret, bool) {
@@ -62,7 +71,7 @@ func parseSecret(text string) (*secret, bool) {
 		return nil, false
 	}
 	scalar, err := ecdh.X25519().NewPrivateKey(content)
-	return &secret{identity, scalar}, err == nil
+	return &secret{identity: identity, scalar: scalar}, err == nil
 }
 
 // opener is a key that opens envelopes.

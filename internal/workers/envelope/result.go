@@ -20,7 +20,7 @@ func (k PoolKey) SealResult(place string, content []byte, to RunPublic) ([]byte,
 	if err != nil {
 		return nil, fail(place, ProblemRecipient)
 	}
-	shared, err := k.opener.scalar.ECDH(point)
+	shared, err := k.opener.sharedWith(point)
 	if err != nil { // a point of small order
 		return nil, fail(place, ProblemRecipient)
 	}
@@ -42,7 +42,7 @@ func (k RunKey) OpenResult(place string, sealed []byte, from PoolRecipient) ([]b
 	if err != nil {
 		return nil, err
 	}
-	shared, err := k.opener.scalar.ECDH(point)
+	shared, err := k.opener.sharedWith(point)
 	if err != nil { // a point of small order
 		return nil, errPoolRecipient
 	}
