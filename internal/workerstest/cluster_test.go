@@ -214,6 +214,7 @@ type process struct {
 	cmd   *exec.Cmd
 	log   string // file with its output
 	ended chan struct{}
+	own   time.Duration // of the processor, once it has ended
 }
 
 // start starts a program at a place, in a directory.
@@ -236,6 +237,7 @@ func (c *cluster) start(at *place, dir string, args []string, env ...string) *pr
 	}
 	go func() { // ends with the process
 		defer close(p.ended)
+		p.own = ownTimeAtEnd(p.cmd.Process.Pid)
 		_ = p.cmd.Wait() // its state has all
 	}()
 	c.Cleanup(func() {
@@ -269,11 +271,6 @@ func (p *process) output(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-// processorTime is that of a process that has ended, and of its children.
-func (p *process) processorTime() time.Duration {
-	return p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
 }
 
 // answer runs a command of the user to its end, and returns its standard output.

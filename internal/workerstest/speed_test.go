@@ -9,11 +9,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testenv/temporaltest"
@@ -32,10 +35,10 @@ const (
 // sample is what is applied.
 type sample struct {
 	write    func(t *testing.T, dir string, onWorkers bool)
-	dir      string // below that of the repository
-	args     []string
-	parallel string // option for what is done at the same time in one process
-	parts    int    // which workers do
+	dir      string   // below that of the repository
+	command  []string // without plan or apply
+	parallel string   // option for what is done at the same time in one process
+	parts    int      // which workers do
 	objects  int
 }
 
@@ -47,11 +50,11 @@ func TestSpeed(t *testing.T) {
 	}
 	for name, s := range map[string]sample{
 		"stacks": {
-			write: speedRepository, args: []string{"run", "apply", "-auto-approve", "-no-color"}, parallel: "-parallel",
+			write: speedRepository, command: []string{"run"}, parallel: "-parallel",
 			parts: speedStacks, objects: speedStacks * speedObjects,
 		},
 		"components": {
-			write: speedStack, dir: "stack", args: []string{"apply", "-auto-approve", "-no-color"}, parallel: "-parallelism",
+			write: speedStack, dir: "stack", parallel: "-parallelism",
 			parts: speedComponents, objects: speedComponents * speedParts,
 		},
 	} {
@@ -61,8 +64,8 @@ func TestSpeed(t *testing.T) {
 			four, fourCost := measure(t, s, 4)
 			each := func(cost time.Duration) float64 { return (cost - aloneCost).Seconds() * 1000 / float64(s.parts) }
 			t.Logf("%d %s, %d objects of %s: without workers, %d at the same time: %.1f s, %.1f s of processor time; "+
-				"one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of each beyond that without workers: "+
-				"%.1f ms with one worker, %.1f ms with four", s.parts, name, s.objects, speedTime, speedSlots,
+				"one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of cairn for each beyond that "+
+				"without workers: %.1f ms with one worker, %.1f ms with four", s.parts, name, s.objects, speedTime, speedSlots,
 				alone.Seconds(), aloneCost.Seconds(), speedSlots, one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(),
 				each(oneCost), each(fourCost))
 		})
@@ -70,7 +73,9 @@ func TestSpeed(t *testing.T) {
 }
 
 // measure has a sample applied by so many workers, none for the program itself, and returns the
-// time that this takes, and the processor time of all programs but the servers.
+// time that this takes, and the processor time of the program and the workers. That of their
+// providers, which do the same in all cases, is no part of it, nor is that of the first work of
+// workers, which have planned the sample before.
 func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration) {
 	t.Helper()
 	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: speedSlots})
@@ -79,11 +84,9 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
 	s.write(t, dir, workers > 0)
-	args, env := s.args, []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
+	options, env := []string{s.parallel + "=32"}, []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
 	if workers == 0 {
-		args, env = append(args, fmt.Sprintf("%s=%d", s.parallel, speedSlots)), append(env, "CAIRN_WORKERS=none")
-	} else {
-		args = append(args, s.parallel+"=32")
+		options, env = []string{fmt.Sprintf("%s=%d", s.parallel, speedSlots)}, append(env, "CAIRN_WORKERS=none")
 	}
 	for range workers {
 		c.addWorker(defaultPool)
@@ -95,36 +98,66 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 			}
 		})
 	}
-	started := time.Duration(0) // processor time until workers serve
+	run := func(args ...string) *process {
+		p := c.start(c.user, filepath.Join(dir, s.dir), slices.Concat(s.command, args, options), env...)
+		<-p.ended
+		if p.code() != 0 {
+			t.Fatalf("the program has ended with exit code %d:\n%s", p.code(), p.output(t))
+		}
+		return p
+	}
+	run("plan")
+	started := time.Duration(0) // processor time of workers before
 	for _, w := range c.workers {
-		started += w.usedSoFar(t)
+		used, err := ownTime(w.cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		started += used
 	}
 	begun := time.Now()
-	p := c.start(c.user, filepath.Join(dir, s.dir), args, env...)
-	<-p.ended
+	p := run("apply", "-auto-approve", "-no-color")
 	wall = time.Since(begun)
-	if p.code() != 0 || len(objects(t, c.store)) != s.objects {
-		t.Fatalf("the program has ended with exit code %d:\n%s", p.code(), p.output(t))
+	if made := len(objects(t, c.store)); made != s.objects {
+		t.Fatalf("there are %d objects, want %d", made, s.objects)
 	}
-	processor = p.processorTime() - started
+	processor = p.own - started
 	for _, w := range c.workers {
 		if err := w.signal(syscall.SIGTERM); err != nil {
 			t.Error(err)
 		}
 		testenv.Receive(t, "end of a worker", w.ended)
-		processor += w.processorTime()
+		processor += w.own
 	}
-	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s, besides the start of workers, %s",
-		workers, wall, processor, p.processorTime(), started)
+	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s, besides the start and first work of workers, %s",
+		workers, wall, processor, p.own, started)
 	return wall, processor
 }
 
-// usedSoFar returns the processor time of a process that runs, without that of its children.
-func (p *process) usedSoFar(t *testing.T) time.Duration {
-	t.Helper()
-	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+// ownTimeAtEnd waits for the end of a process of this one, and returns the processor time that it
+// has used: once it is waited for by other means, that of its children is in it.
+func ownTimeAtEnd(pid int) time.Duration {
+	for {
+		switch err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err {
+		case nil:
+			own, err := ownTime(pid)
+			if err != nil {
+				return -1
+			}
+			return own
+		case unix.EINTR:
+		default:
+			return -1
+		}
+	}
+}
+
+// ownTime returns the processor time that a process has used so far, without that of its children.
+// It may have ended, if nobody has waited for it.
+func ownTime(pid int) (time.Duration, error) {
+	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
 	_, rest, _ := strings.Cut(string(content), ") ") // after the name of the program
 	fields := strings.Fields(rest)
@@ -132,11 +165,11 @@ func (p *process) usedSoFar(t *testing.T) time.Duration {
 	for _, field := range fields[11:13] { // of this process, for itself and in the system
 		count, err := strconv.Atoi(field)
 		if err != nil {
-			t.Fatal(err)
+			return 0, err
 		}
 		ticks += count
 	}
-	return time.Duration(ticks) * 10 * time.Millisecond // on all architectures that Go knows
+	return time.Duration(ticks) * 10 * time.Millisecond, nil // on all architectures that Go knows
 }
 
 const speedProvider = "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n"
