@@ -6,10 +6,7 @@ package calls
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -134,45 +131,6 @@ func TestWaiting(t *testing.T) {
 			t.Errorf("calls that wait (-want +got):\n%s", diff)
 		}
 	})
-}
-
-// Many calls that no worker takes look for one seldom.
-func TestLooksOfIdleCalls(t *testing.T) {
-	for calls, most := range map[int]int{1: 21, 12: 250, 120: 500, 480: 1500} { // in a minute
-		t.Run(strconv.Itoa(calls), func(t *testing.T) {
-			test(t, func(t *testing.T, r *rig) {
-				ctx, stop := context.WithCancel(t.Context())
-				c := r.client()
-				var calling sync.WaitGroup
-				for i := range calls {
-					calling.Go(func() {
-						one := testCall
-						one.Name = fmt.Sprintf("unit/%d", i)
-						if _, err := c.Do(ctx, one, nil); !errors.Is(err, queue.ErrStopped) {
-							t.Errorf("Do: got error %v, want %v", err, queue.ErrStopped)
-						}
-					})
-				}
-				pass(time.Minute) // after which all have looked
-				var looks atomic.Int64
-				r.store.fail(func(op, _ string) error {
-					if op == "list" {
-						looks.Add(1)
-					}
-					return nil
-				}, nil)
-				pass(time.Minute)
-				if got := int(looks.Load()); got < calls || got > most {
-					t.Errorf("%d calls have looked %d times in a minute, want between %[1]d and %[3]d", calls, got, most)
-				}
-				stop()
-				calling.Wait()
-				if left := c.idle.Load(); left != 0 {
-					t.Errorf("%d calls that have ended are counted among those that no worker has taken", left)
-				}
-			})
-		})
-	}
 }
 
 // A call is taken over without being begun (rule C6).

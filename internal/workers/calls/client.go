@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/telemetry"
@@ -38,7 +37,7 @@ type Client struct {
 	// Again says that the run was begun by another process, so that calls may have been answered.
 	Again bool
 
-	idle atomic.Int64 // calls that are known to be taken by no worker
+	idle idleCalls
 }
 
 // Call is a call of a handler on some worker of a pool.
@@ -82,7 +81,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 		said = func(int, []byte) {}
 	}
 	at := folder(c.Run, call.Name)
-	follow := &following{client: c, call: call, at: at, said: said}
+	follow := newFollowing(c, call, at, said)
 	if c.Again {
 		found, err := c.answer(ctx, call, at)
 		if !errors.Is(err, records.ErrMissing) {
@@ -104,7 +103,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 //   - [ErrForgotten]
 func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer, error) {
 	at := folder(c.Run, call.Name)
-	follow := &following{client: c, call: call, at: at, said: said}
+	follow := newFollowing(c, call, at, said)
 	found, err := c.answer(ctx, call, at)
 	if !errors.Is(err, records.ErrMissing) {
 		return follow.finish(ctx, found, err)
@@ -316,26 +315,19 @@ type following struct {
 	at     string
 	said   Reports
 
-	attempt, chunk int  // of the last record that was passed on
-	idle           bool // no worker has taken it
+	soon    chan struct{} // receives the wish for a look
+	expects bool          // one, as [idleCalls] knows
+
+	attempt, chunk int // of the last record that was passed on
+}
+
+func newFollowing(c *Client, call Call, at string, said Reports) *following {
+	return &following{client: c, call: call, at: at, said: said, soon: make(chan struct{}, 1)}
 }
 
 // reportTime is the time between looks at the reports of a call, and until the first one: most
 // calls are answered before.
 const reportTime = time.Second
-
-// The times between looks at a call that no worker has taken. There may be many of them: so the
-// records get no more than four looks a second at all of them together, up to 120 calls.
-const (
-	leastIdle = 3 * time.Second
-	mostIdle  = 30 * time.Second
-	idleShare = mostIdle / 120
-)
-
-// idleTime is the time until the next look at such a call.
-func (c *Client) idleTime() time.Duration {
-	return min(max(leastIdle, time.Duration(c.idle.Load())*idleShare), mostIdle)
-}
 
 // waitTime is how long a call waits for a worker until somebody is told.
 const waitTime = 10 * time.Second
@@ -347,11 +339,15 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 	look := time.NewTimer(reportTime)
 	defer look.Stop()
 	began, told := time.Now(), f.client.Waiting == nil
-	defer f.setIdle(false)
+	defer f.client.idle.next(f.call.Pool)
+	defer f.client.idle.remove(f)
 	for {
 		select {
 		case <-ended:
 			return false
+		case <-f.soon:
+			look.Reset(reportTime)
+			continue
 		case <-look.C:
 		}
 		names, err := f.client.Records.List(ctx, f.at)
@@ -373,8 +369,8 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 		if answered {
 			return true
 		}
-		f.setIdle(!taken)
 		if taken {
+			f.client.idle.remove(f)
 			look.Reset(reportTime)
 			continue
 		}
@@ -383,23 +379,12 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 			f.client.Waiting(f.call)
 			told = true
 		}
-		next := f.client.idleTime()
+		next := f.client.idle.add(f)
 		if !told {
 			next = min(next, waitTime-waited)
 		}
 		look.Reset(next)
 	}
-}
-
-// setIdle counts the call among those that no worker has taken, or no more.
-func (f *following) setIdle(idle bool) {
-	switch {
-	case idle && !f.idle:
-		f.client.idle.Add(1)
-	case f.idle && !idle:
-		f.client.idle.Add(-1)
-	}
-	f.idle = idle
 }
 
 // pass passes on the reports in a record, unless that was done, or it is of an attempt in whose
