@@ -81,7 +81,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 		said = func(int, []byte) {}
 	}
 	at := folder(c.Run, call.Name)
-	follow := newFollowing(c, call, at, said)
+	follow := &following{client: c, call: call, at: at, said: said}
 	if c.Again {
 		found, err := c.answer(ctx, call, at)
 		if !errors.Is(err, records.ErrMissing) {
@@ -103,7 +103,7 @@ func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error
 //   - [ErrForgotten]
 func (c *Client) TakeOver(ctx context.Context, call Call, said Reports) (Answer, error) {
 	at := folder(c.Run, call.Name)
-	follow := newFollowing(c, call, at, said)
+	follow := &following{client: c, call: call, at: at, said: said}
 	found, err := c.answer(ctx, call, at)
 	if !errors.Is(err, records.ErrMissing) {
 		return follow.finish(ctx, found, err)
@@ -315,14 +315,10 @@ type following struct {
 	at     string
 	said   Reports
 
-	soon    chan struct{} // receives the wish for a look
-	expects bool          // one, as [idleCalls] knows
+	look *time.Timer // until the next one at the records
+	soon bool        // the look is to be soon, of a call that no worker has taken
 
 	attempt, chunk int // of the last record that was passed on
-}
-
-func newFollowing(c *Client, call Call, at string, said Reports) *following {
-	return &following{client: c, call: call, at: at, said: said, soon: make(chan struct{}, 1)}
 }
 
 // reportTime is the time between looks at the reports of a call, and until the first one: most
@@ -336,8 +332,8 @@ const waitTime = 10 * time.Second
 // reports. That the records cannot be read is no reason to end the work: the answer leads to them
 // once more.
 func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered bool) {
-	look := time.NewTimer(reportTime)
-	defer look.Stop()
+	f.look = time.NewTimer(reportTime)
+	defer f.look.Stop()
 	began, told := time.Now(), f.client.Waiting == nil
 	defer f.client.idle.next(f.call.Pool)
 	defer f.client.idle.remove(f)
@@ -345,14 +341,11 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 		select {
 		case <-ended:
 			return false
-		case <-f.soon:
-			look.Reset(reportTime)
-			continue
-		case <-look.C:
+		case <-f.look.C:
 		}
 		names, err := f.client.Records.List(ctx, f.at)
 		if err != nil {
-			look.Reset(reportTime)
+			f.look.Reset(reportTime)
 			continue
 		}
 		taken, unread := false, false
@@ -371,7 +364,7 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 		}
 		if taken {
 			f.client.idle.remove(f)
-			look.Reset(reportTime)
+			f.look.Reset(reportTime)
 			continue
 		}
 		waited := time.Since(began)
@@ -379,11 +372,11 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 			f.client.Waiting(f.call)
 			told = true
 		}
-		next := f.client.idle.add(f)
+		most := mostIdle
 		if !told {
-			next = min(next, waitTime-waited)
+			most = waitTime - waited
 		}
-		look.Reset(next)
+		f.client.idle.wait(f, most)
 	}
 }
 

@@ -26,15 +26,16 @@ type idleCalls struct {
 	}
 }
 
-// add adds a call, or leaves it in its place, and returns the time until the next look at it.
-func (i *idleCalls) add(f *following) time.Duration {
+// wait adds a call, or leaves it in its place, and has it looked at after a while, at most this
+// one.
+func (i *idleCalls) wait(f *following, most time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if !slices.Contains(i.mu.calls, f) {
 		i.mu.calls = append(i.mu.calls, f)
 	}
-	f.expects = false
-	return min(max(leastIdle, time.Duration(len(i.mu.calls))*idleShare), mostIdle)
+	f.soon = false
+	f.look.Reset(min(max(leastIdle, time.Duration(len(i.mu.calls))*idleShare), mostIdle, most))
 }
 
 // remove removes a call, if it is one of them.
@@ -49,12 +50,9 @@ func (i *idleCalls) next(pool string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, f := range i.mu.calls {
-		if f.call.Pool == pool && !f.expects {
-			f.expects = true
-			select {
-			case f.soon <- struct{}{}:
-			default: // it has not yet got the last wish
-			}
+		if f.call.Pool == pool && !f.soon {
+			f.soon = true
+			f.look.Reset(reportTime)
 			return
 		}
 	}

@@ -16,6 +16,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/workers/queue"
 )
 
+// numbered is the call of most tests as one of many.
+func numbered(i int) Call {
+	c := testCall
+	c.Name = fmt.Sprintf("unit/%d", i)
+	return c
+}
+
 // Many calls that no worker takes look for one seldom.
 func TestLooksOfIdleCalls(t *testing.T) {
 	for calls, most := range map[int]int{1: 21, 12: 132, 30: 150, 120: 600} { // in a minute
@@ -26,8 +33,7 @@ func TestLooksOfIdleCalls(t *testing.T) {
 				var calling sync.WaitGroup
 				for i := range calls {
 					calling.Go(func() {
-						one := testCall
-						one.Name = fmt.Sprintf("unit/%d", i)
+						one := numbered(i)
 						if _, err := c.Do(ctx, one, nil); !errors.Is(err, queue.ErrStopped) {
 							t.Errorf("Do: got error %v, want %v", err, queue.ErrStopped)
 						}
@@ -55,8 +61,7 @@ func TestLooksOfIdleCalls(t *testing.T) {
 	}
 }
 
-// What a worker says of a call reaches the caller soon, also of one that has waited among many
-// others.
+// Reports of a call reach the caller soon, also where it has waited among many others.
 func TestReportsAfterIdleness(t *testing.T) {
 	const calls = 80
 	test(t, func(t *testing.T, r *rig) {
@@ -75,8 +80,7 @@ func TestReportsAfterIdleness(t *testing.T) {
 		for i := range calls {
 			pass(time.Millisecond) // so that they wait in this order
 			calling.Go(func() {
-				one := testCall
-				one.Name = fmt.Sprintf("unit/%d", i)
+				one := numbered(i)
 				said := func(int, []byte) {
 					mu.Lock()
 					defer mu.Unlock()
