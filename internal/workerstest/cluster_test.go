@@ -214,7 +214,9 @@ type process struct {
 	cmd   *exec.Cmd
 	log   string // file with its output
 	ended chan struct{}
-	own   time.Duration // of the processor, once it has ended
+
+	own      time.Duration // of the processor, once it has ended
+	ownError error         // why own is not known
 }
 
 // start starts a program at a place, in a directory.
@@ -237,7 +239,7 @@ func (c *cluster) start(at *place, dir string, args []string, env ...string) *pr
 	}
 	go func() { // ends with the process
 		defer close(p.ended)
-		p.own = ownTimeAtEnd(p.cmd.Process.Pid)
+		p.own, p.ownError = ownTimeAtEnd(p.cmd.Process.Pid)
 		_ = p.cmd.Wait() // its state has all
 	}()
 	c.Cleanup(func() {

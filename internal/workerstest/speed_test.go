@@ -6,6 +6,7 @@
 package workerstest_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,7 +38,7 @@ type sample struct {
 	write    func(t *testing.T, dir string, onWorkers bool)
 	dir      string   // below that of the repository
 	command  []string // without plan or apply
-	parallel string   // option for what is done at the same time in one process
+	parallel string   // option for the number of parts at the same time
 	parts    int      // which workers do
 	objects  int
 }
@@ -101,8 +102,8 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 	run := func(args ...string) *process {
 		p := c.start(c.user, filepath.Join(dir, s.dir), slices.Concat(s.command, args, options), env...)
 		<-p.ended
-		if p.code() != 0 {
-			t.Fatalf("the program has ended with exit code %d:\n%s", p.code(), p.output(t))
+		if p.code() != 0 || p.ownError != nil {
+			t.Fatalf("the program has ended with exit code %d, error %v:\n%s", p.code(), p.ownError, p.output(t))
 		}
 		return p
 	}
@@ -127,6 +128,9 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 			t.Error(err)
 		}
 		testenv.Receive(t, "end of a worker", w.ended)
+		if w.ownError != nil {
+			t.Error(w.ownError)
+		}
 		processor += w.own
 	}
 	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s, besides the start and first work of workers, %s",
@@ -136,20 +140,15 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 
 // ownTimeAtEnd waits for the end of a process of this one, and returns the processor time that it
 // has used: once it is waited for by other means, that of its children is in it.
-func ownTimeAtEnd(pid int) time.Duration {
-	for {
-		switch err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err {
-		case nil:
-			own, err := ownTime(pid)
-			if err != nil {
-				return -1
-			}
-			return own
-		case unix.EINTR:
-		default:
-			return -1
-		}
+func ownTimeAtEnd(pid int) (time.Duration, error) {
+	err := error(unix.EINTR)
+	for errors.Is(err, unix.EINTR) {
+		err = unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 	}
+	if err != nil {
+		return 0, err
+	}
+	return ownTime(pid)
 }
 
 // ownTime returns the processor time that a process has used so far, without that of its children.
