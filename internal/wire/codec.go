@@ -14,12 +14,9 @@
 package wire
 
 import (
-	"bytes"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -33,28 +30,38 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
-// Encode returns a value as text.
-func Encode(v any) ([]byte, error) { return encode(reflect.ValueOf(v)) }
+// Encode returns a value as MessagePack. Equal values have equal encodings.
+func Encode(v any) ([]byte, error) {
+	e := newEncoder()
+	err := e.encode(reflect.ValueOf(v))
+	return e.content.Bytes(), err
+}
 
-// Decode reads the text that [Encode] returned for a value of the same type.
-func Decode(text []byte, into any) error {
-	target := reflect.ValueOf(into).Elem()
-	return decode(text, target)
+// Decode reads the content that [Encode] returned for a value of the same type.
+func Decode(content []byte, into any) error {
+	d := newDecoder(content)
+	if err := d.decode(reflect.ValueOf(into).Elem()); err != nil {
+		return err
+	}
+	if d.rest.Len() > 0 {
+		return errors.New("there is more than the value")
+	}
+	return nil
 }
 
 // codec is how values of one type are encoded that have no exported fields, or more than these say.
 type codec struct {
 	encode func(reflect.Value) (any, error)
-	decode func(text []byte, into reflect.Value) error
+	decode func(d *decoder, into reflect.Value) error
 }
 
 // as makes a codec of functions that go through another type, which can be encoded.
 func as[T, U any](to func(T) (U, error), from func(U) (T, error)) codec {
 	return codec{
 		encode: func(v reflect.Value) (any, error) { return to(v.Interface().(T)) },
-		decode: func(text []byte, into reflect.Value) error {
+		decode: func(d *decoder, into reflect.Value) error {
 			var u U
-			if err := Decode(text, &u); err != nil {
+			if err := d.decode(reflect.ValueOf(&u).Elem()); err != nil {
 				return err
 			}
 			t, err := from(u)
@@ -220,162 +227,4 @@ func decodePath(steps []step) (cty.Path, error) {
 		}
 	}
 	return path, nil
-}
-
-// isJSON reports whether a type says itself how it is encoded. Those of terraform's JSON formats
-// do.
-func isJSON(t reflect.Type) bool {
-	return strings.HasSuffix(t.PkgPath(), "/terraform-json") || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
-}
-
-var null = []byte("null")
-
-func encode(v reflect.Value) ([]byte, error) {
-	if found, ok := codecs[v.Type()]; ok {
-		encoded, err := found.encode(v)
-		if err != nil {
-			return nil, err
-		}
-		return encode(reflect.ValueOf(encoded))
-	}
-	switch kind := v.Kind(); {
-	case isJSON(v.Type()) && kind == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
-		return json.Marshal(v.Bytes()) // as it is, also if it is JSON itself
-	case isJSON(v.Type()), kind == reflect.Bool, kind == reflect.String, v.CanInt(), v.CanUint(), v.CanFloat():
-		return json.Marshal(v.Interface())
-	case kind == reflect.Pointer:
-		if v.IsNil() {
-			return null, nil
-		}
-		return encode(v.Elem())
-	case kind == reflect.Slice:
-		if v.IsNil() {
-			return null, nil
-		}
-		parts := make([]json.RawMessage, v.Len())
-		for i := range parts {
-			var err error
-			if parts[i], err = encode(v.Index(i)); err != nil {
-				return nil, err
-			}
-		}
-		return json.Marshal(parts)
-	case kind == reflect.Map:
-		return encodeMap(v)
-	case kind == reflect.Struct:
-		return encodeStruct(v)
-	default:
-		return nil, fmt.Errorf("%s is not data", v.Type())
-	}
-}
-
-// encodeMap returns a list of pairs: keys may be structs.
-func encodeMap(v reflect.Value) ([]byte, error) {
-	if v.IsNil() {
-		return null, nil
-	}
-	pairs := make([][2]json.RawMessage, 0, v.Len())
-	for entry := v.MapRange(); entry.Next(); {
-		key, err := encode(entry.Key())
-		if err != nil {
-			return nil, err
-		}
-		element, err := encode(entry.Value())
-		if err != nil {
-			return nil, err
-		}
-		pairs = append(pairs, [2]json.RawMessage{key, element})
-	}
-	slices.SortFunc(pairs, func(a, b [2]json.RawMessage) int { return bytes.Compare(a[0], b[0]) })
-	return json.Marshal(pairs)
-}
-
-func encodeStruct(v reflect.Value) ([]byte, error) {
-	fields := make(map[string]json.RawMessage, v.NumField())
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		if !field.IsExported() {
-			return nil, fmt.Errorf("%s has a field %s that cannot be seen", v.Type(), field.Name)
-		}
-		text, err := encode(v.Field(i))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", field.Name, err)
-		}
-		fields[field.Name] = text
-	}
-	return json.Marshal(fields)
-}
-
-func decode(text []byte, into reflect.Value) error {
-	if found, ok := codecs[into.Type()]; ok {
-		return found.decode(text, into)
-	}
-	switch kind := into.Kind(); {
-	case isJSON(into.Type()) && kind == reflect.Slice && into.Type().Elem().Kind() == reflect.Uint8:
-		var content []byte
-		err := json.Unmarshal(text, &content)
-		if content != nil {
-			into.SetBytes(content)
-		}
-		return err
-	case isJSON(into.Type()), kind == reflect.Bool, kind == reflect.String, into.CanInt(), into.CanUint(), into.CanFloat():
-		return json.Unmarshal(text, into.Addr().Interface())
-	case bytes.Equal(text, null):
-		into.SetZero()
-		return nil
-	case kind == reflect.Pointer:
-		into.Set(reflect.New(into.Type().Elem()))
-		return decode(text, into.Elem())
-	case kind == reflect.Slice:
-		var parts []json.RawMessage
-		if err := json.Unmarshal(text, &parts); err != nil {
-			return err
-		}
-		into.Set(reflect.MakeSlice(into.Type(), len(parts), len(parts)))
-		for i, part := range parts {
-			if err := decode(part, into.Index(i)); err != nil {
-				return err
-			}
-		}
-		return nil
-	case kind == reflect.Map:
-		return decodeMap(text, into)
-	case kind == reflect.Struct:
-		return decodeStruct(text, into)
-	default:
-		return fmt.Errorf("%s is not data", into.Type())
-	}
-}
-
-func decodeMap(text []byte, into reflect.Value) error {
-	var pairs [][2]json.RawMessage
-	if err := json.Unmarshal(text, &pairs); err != nil {
-		return err
-	}
-	into.Set(reflect.MakeMapWithSize(into.Type(), len(pairs)))
-	for _, pair := range pairs {
-		key, element := reflect.New(into.Type().Key()).Elem(), reflect.New(into.Type().Elem()).Elem()
-		if err := decode(pair[0], key); err != nil {
-			return err
-		}
-		if err := decode(pair[1], element); err != nil {
-			return err
-		}
-		into.SetMapIndex(key, element)
-	}
-	return nil
-}
-
-func decodeStruct(text []byte, into reflect.Value) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return err
-	}
-	for i := range into.NumField() {
-		name := into.Type().Field(i).Name
-		if err := decode(fields[name], into.Field(i)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-	}
-	return nil
 }

@@ -4,6 +4,7 @@
 package wire_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -36,8 +37,9 @@ func compare(t *testing.T, want, got any) {
 	}
 }
 
-// Unknown values, marks, types and addresses are the same after encoding and decoding.
-func TestRoundTrip(t *testing.T) {
+// planRequest is a request that has some of everything.
+func planRequest(t testing.TB) *engine.PlanRequest {
+	t.Helper()
 	component, err := stackaddrs.ParseAbsComponentInstance(`stack.a["x"].component.b[1]`)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +53,7 @@ func TestRoundTrip(t *testing.T) {
 			Key: stackaddrs.StringKey("eu"),
 		},
 	}
-	want := &engine.PlanRequest{
+	return &engine.PlanRequest{
 		Work: "op/plan/a", Component: component, Mode: engine.Destroy, Timestamp: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC),
 		Inputs: map[string]cty.Value{
 			"unknown":   cty.UnknownVal(cty.List(cty.String)).RefineNotNull(),
@@ -67,6 +69,11 @@ func TestRoundTrip(t *testing.T) {
 		PriorState: engine.State(`{"version":  4}`),
 		Replace:    []string{"terraform_data.a"},
 	}
+}
+
+// Unknown values, marks, types and addresses are the same after encoding and decoding.
+func TestRoundTrip(t *testing.T) {
+	want := planRequest(t)
 	text, err := wire.Encode(want)
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +83,74 @@ func TestRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, want, got)
+}
+
+// Equal values have equal encodings, whatever the order of maps.
+func TestEqualEncodings(t *testing.T) {
+	want, err := wire.Encode(planRequest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if got, err := wire.Encode(planRequest(t)); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("got %x and error %v, want %x", got, err, want)
+		}
+	}
+}
+
+// What is cut, longer or damaged is an error or another value, and never a panic or much memory.
+func TestDamage(t *testing.T) {
+	content, err := wire.Encode(planRequest(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range content {
+		if err := wire.Decode(content[:n], new(*engine.PlanRequest)); err == nil {
+			t.Errorf("the first %d of %d bytes are taken for a request", n, len(content))
+		}
+		for bit := range 8 {
+			damaged := bytes.Clone(content)
+			damaged[n] ^= 1 << bit
+			_ = wire.Decode(damaged, new(*engine.PlanRequest))
+		}
+	}
+	if err := wire.Decode(append(content, 0), new(*engine.PlanRequest)); err == nil {
+		t.Error("something after the request is not noticed")
+	}
+	for name, content := range map[string]string{"list": "\xdd\xff\xff\xff\xff", "map": "\xdf\xff\xff\xff\xff"} {
+		into := any(new([]string))
+		if name == "map" {
+			into = new(map[string]string)
+		}
+		if err := wire.Decode([]byte(content), into); err == nil || !strings.Contains(err.Error(), "4294967295 elements cannot be in 0 bytes") {
+			t.Errorf("a %s that is too long: got error %v", name, err)
+		}
+	}
+}
+
+func BenchmarkCodec(b *testing.B) {
+	want := planRequest(b)
+	want.PriorState = engine.State(`{"resources":[` + strings.Repeat(`{"type":"fake_resource"},`, 500) + `{}]}`)
+	content, err := wire.Encode(want)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Encode", func(b *testing.B) {
+		b.SetBytes(int64(len(content)))
+		for b.Loop() {
+			if _, err := wire.Encode(want); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Decode", func(b *testing.B) {
+		b.SetBytes(int64(len(content)))
+		for b.Loop() {
+			if err := wire.Decode(content, new(*engine.PlanRequest)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
 
 // wrapped is an extra that wraps another one.
