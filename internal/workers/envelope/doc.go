@@ -22,12 +22,13 @@
 //   - V2. Anybody who knows a recipient can seal for it. What workers act on is therefore signed,
 //     too: the message of [RunKey.Sign] has to say all that they act on, in one encoding for each
 //     meaning, and the hash of each envelope among that.
-//   - V3. A result proves that its sender holds the pool's key. With p and P the private and the
-//     public key of the pool, r and R those of the run, and S = X25519(p, R) = X25519(r, P): the
-//     proof is HMAC-SHA256 of all that the envelope has besides it, the hash of the place among
-//     that, by the key HKDF-SHA256(S, salt P ‖ R, info "cairn result 1"). It is within the
-//     envelope. Holders of the run key can make such proofs as well; they have no need to, as it is
-//     they who are convinced.
+//   - V3. A result can be made and opened only by holders of the pool's key and of the run key.
+//     With p and P the private and the public key of the pool, r and R those of the run, and
+//     S = X25519(p, R) = X25519(r, P): the file key is wrapped by AES-256-GCM, with a nonce of
+//     zeros and a key of its own, HKDF-SHA256(S, salt N, P, R, info "cairn result 1"), where N
+//     are 32 random bytes. The stanza of age has the type cairn-result, N, and the SHA-256 of R. So
+//     who holds the run key knows that a holder of the pool's key has sealed it; and many results
+//     need one X25519 together, which takes longer than all else of a small one.
 //   - V4. Both halves of a run key come from one secret by HKDF, each for its purpose. No key of
 //     age, of a proof or of a signature is used for anything else: each derivation has a label of
 //     its own, and Ed25519 has a context.
@@ -40,9 +41,9 @@
 //
 // Not promised: that a content is the newest or the only one of its place, which is for whoever
 // keeps envelopes, as records that are written once; secrecy of sizes, which tell a little of the
-// content, as large ones are compressed; secrecy of older messages, once a key is known; proof to
-// third parties of who has sent a result.
+// content, as large ones are compressed; secrecy of older messages, once a key is known, of results
+// also that of the pool; proof to third parties of who has sent a result.
 //
 // Sources: the file format of age (age-encryption.org/v1), RFC 5869 (HKDF), RFC 7748 (X25519),
-// RFC 8032 (Ed25519ctx), BIP 173 (Bech32).
+// RFC 8032 (Ed25519ctx), NIST SP 800-38D (GCM), BIP 173 (Bech32).
 package envelope

@@ -119,11 +119,26 @@ func TestRefused(t *testing.T) {
 	}
 	file, _ := sealed.Open(plainKind, asResult)
 	disguised := sealed.Seal(resultKind, file)
+	// One who has a key, but not that of the pool, and says to be of the pool.
+	_, strange := newPool(t)
+	strangePoint, err := strange.point()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := other.opener.sharedWith(strangePoint)
+	if err != nil {
+		t.Fatal(err)
+	}
 	head, body, err := contents(resultKind, place, content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	forged, err := wrap(resultKind, place, []Recipient{run.Public()}, head, make([]byte, proofSize), body)
+	from := &pair{shared, pool.opener.scalar.PublicKey(), run.opener.scalar.PublicKey()}
+	forged, err := wrap(resultKind, place, []Recipient{from}, head, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := wrap(resultKind, place, []Recipient{from, from}, head, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,15 +156,16 @@ func TestRefused(t *testing.T) {
 		"longer":          {func() ([]byte, error) { return pool.Open(place, append(slices.Clip(envelope), 0)) }, ProblemDamaged},
 		"result as other": {func() ([]byte, error) { return run.Open(place, result) }, ProblemFormat},
 		"result in disguise": {
-			func() ([]byte, error) { return run.Open(place, sealed.Seal(plainKind, file)) }, ProblemPlace,
+			func() ([]byte, error) { return run.Open(place, sealed.Seal(plainKind, file)) }, ProblemKey,
 		},
 		"other as result":        {func() ([]byte, error) { return run.OpenResult(place, envelope, recipient) }, ProblemFormat},
 		"other result":           {func() ([]byte, error) { return run.OpenResult(place, resultOfOther, recipient) }, ProblemSender},
 		"result of another pool": {func() ([]byte, error) { return run.OpenResult(place, result, otherRecipient) }, ProblemSender},
 		"result for others":      {func() ([]byte, error) { return otherRun.OpenResult(place, result, recipient) }, ProblemKey},
 		"result in other place":  {func() ([]byte, error) { return run.OpenResult("runs/8/result", result, recipient) }, ProblemPlace},
-		"result without proof":   {func() ([]byte, error) { return run.OpenResult(place, disguised, recipient) }, ProblemDamaged},
-		"result with no proof":   {func() ([]byte, error) { return run.OpenResult(place, forged, recipient) }, ProblemSender},
+		"other in disguise":      {func() ([]byte, error) { return run.OpenResult(place, disguised, recipient) }, ProblemSender},
+		"forged result":          {func() ([]byte, error) { return run.OpenResult(place, forged, recipient) }, ProblemSender},
+		"result for several":     {func() ([]byte, error) { return run.OpenResult(place, twice, recipient) }, ProblemSender},
 	} {
 		got, err := c.open()
 		wantProblem(t, name, got, err, c.want)
@@ -183,9 +199,10 @@ func TestBitFlips(t *testing.T) {
 	for kind, c := range map[string]struct {
 		envelope []byte
 		open     func([]byte) ([]byte, error)
+		wrapped  Problem // of changes in the wrapped key
 	}{
-		plainKind:  {envelope, func(envelope []byte) ([]byte, error) { return pool.Open(place, envelope) }},
-		resultKind: {result, func(envelope []byte) ([]byte, error) { return run.OpenResult(place, envelope, recipient) }},
+		plainKind:  {envelope, func(envelope []byte) ([]byte, error) { return pool.Open(place, envelope) }, ProblemKey},
+		resultKind: {result, func(envelope []byte) ([]byte, error) { return run.OpenResult(place, envelope, recipient) }, ProblemSender},
 	} {
 		for bit := range 8 * len(c.envelope) {
 			got, err := c.open(flip(c.envelope, bit))
@@ -194,7 +211,7 @@ func TestBitFlips(t *testing.T) {
 		file, _ := sealed.Open(kind, c.envelope)
 		for bit := range 8 * len(file) {
 			got, err := c.open(sealed.Seal(kind, flip(file, bit)))
-			wantProblem(t, fmt.Sprintf("%s, bit %d below the checksum", kind, bit), got, err, ProblemDamaged, ProblemKey)
+			wantProblem(t, fmt.Sprintf("%s, bit %d below the checksum", kind, bit), got, err, ProblemDamaged, ProblemKey, c.wrapped)
 		}
 	}
 }

@@ -4,15 +4,20 @@
 package envelope
 
 import (
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/ecdh"
-	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"slices"
+
+	"filippo.io/age"
 )
 
-const proofSize = sha256.Size
-
-// SealResult returns an envelope for those who start runs, with a proof that it is from a holder of
-// this key (rule V3).
+// SealResult returns an envelope for those who start runs, which nobody can make without this key
+// or theirs (rule V3).
 //
 // Errors: [*Error] with [ProblemRecipient].
 func (k PoolKey) SealResult(place string, content []byte, to RunPublic) ([]byte, error) {
@@ -28,8 +33,7 @@ func (k PoolKey) SealResult(place string, content []byte, to RunPublic) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	proof := prove(shared, k.opener.scalar.PublicKey(), point, head, body)
-	return wrap(resultKind, place, []Recipient{to}, head, proof, body)
+	return wrap(resultKind, place, []Recipient{&pair{shared, k.opener.scalar.PublicKey(), point}}, head, body)
 }
 
 // OpenResult returns the content of an envelope that a holder of the key of a pool has sealed by
@@ -46,21 +50,76 @@ func (k RunKey) OpenResult(place string, sealed []byte, from PoolRecipient) ([]b
 	if err != nil { // a point of small order
 		return nil, errPoolRecipient
 	}
-	head, body, err := k.opener.unwrap(resultKind, place, sealed, headSize+proofSize)
+	return k.opener.open(&pair{shared, point, k.opener.scalar.PublicKey()}, resultKind, place, sealed)
+}
+
+// pair are the holders of two keys, with the secret that they share. Results are sealed and opened
+// by it: it is a recipient of age, and an identity.
+type pair struct {
+	shared    []byte
+	pool, run *ecdh.PublicKey
+}
+
+const (
+	resultStanza = "cairn-result"
+	saltSize     = 32
+	fileKeySize  = 16 // of age
+)
+
+// errSender is the error of a file that was not wrapped by the secret of a pair.
+var errSender = errors.New("the file key is wrapped by somebody else")
+
+func (p *pair) recipient() (age.Recipient, error) { return p, nil }
+
+// Wrap implements [age.Recipient].
+func (p *pair) Wrap(fileKey []byte) ([]*age.Stanza, error) {
+	salt := make([]byte, saltSize)
+	rand.Read(salt) // never fails
+	wrapping, err := p.wrapping(salt)
 	if err != nil {
 		return nil, err
 	}
-	if !hmac.Equal(head[headSize:], prove(shared, point, k.opener.scalar.PublicKey(), head[:headSize], body)) {
-		return nil, fail(place, ProblemSender)
-	}
-	return k.opener.content(resultKind, place, head, body)
+	return []*age.Stanza{{
+		Type: resultStanza, Args: []string{encode(salt), p.reader()}, Body: wrapping.Seal(nil, make([]byte, wrapping.NonceSize()), fileKey, nil),
+	}}, nil
 }
 
-// prove returns the proof of rule V3. The head is always as long, so that the two parts have one
-// beginning and one end.
-func prove(shared []byte, pool, run *ecdh.PublicKey, head, body []byte) []byte {
-	mac := hmac.New(sha256.New, derive(shared, append(pool.Bytes(), run.Bytes()...), forResult))
-	mac.Write(head)
-	mac.Write(body)
-	return mac.Sum(nil)
+// Unwrap implements [age.Identity].
+func (p *pair) Unwrap(stanzas []*age.Stanza) ([]byte, error) {
+	if len(stanzas) != 1 || stanzas[0].Type != resultStanza || len(stanzas[0].Args) != 2 {
+		return nil, errSender
+	}
+	salt, err := base64.RawStdEncoding.Strict().DecodeString(stanzas[0].Args[0])
+	if err != nil || len(salt) != saltSize {
+		return nil, errSender
+	}
+	if stanzas[0].Args[1] != p.reader() {
+		return nil, age.ErrIncorrectIdentity
+	}
+	wrapping, err := p.wrapping(salt)
+	if err != nil {
+		return nil, err
+	}
+	fileKey, err := wrapping.Open(nil, make([]byte, wrapping.NonceSize()), stanzas[0].Body, nil)
+	if err != nil || len(fileKey) != fileKeySize {
+		return nil, errSender
+	}
+	return fileKey, nil
 }
+
+// wrapping returns the cipher of one file key, which has a key of its own: so any nonce is unique.
+func (p *pair) wrapping(salt []byte) (cipher.AEAD, error) {
+	block, err := aes.NewCipher(derive(p.shared, slices.Concat(salt, p.pool.Bytes(), p.run.Bytes()), forResult))
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// reader names the key of those who start runs, so that a wrong one is told from a wrong sender.
+func (p *pair) reader() string {
+	hash := sha256.Sum256(p.run.Bytes())
+	return encode(hash[:])
+}
+
+func encode(content []byte) string { return base64.RawStdEncoding.EncodeToString(content) }

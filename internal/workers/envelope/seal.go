@@ -26,7 +26,7 @@ type Recipient interface {
 }
 
 // The beginning of the text that age encrypts: a byte that says whether the body is compressed, and
-// the hash of the place. In a result, the proof follows (rule V3). The rest is the body.
+// the hash of the place. The rest is the body.
 const (
 	isStored     = 0
 	isCompressed = 1
@@ -51,21 +51,21 @@ func Seal(place string, content []byte, to ...Recipient) ([]byte, error) {
 // Errors: [*Error] with [ProblemFormat], [ProblemDamaged], [ProblemKey], [ProblemPlace] or
 // [ProblemLarge].
 func (k PoolKey) Open(place string, sealed []byte) ([]byte, error) {
-	return k.opener.open(place, sealed)
+	return k.opener.open(k.opener.identity, plainKind, place, sealed)
 }
 
 // Open is [PoolKey.Open] for an envelope that was sealed for those who start runs. A result is
 // opened by [RunKey.OpenResult] alone.
 func (k RunKey) Open(place string, sealed []byte) ([]byte, error) {
-	return k.opener.open(place, sealed)
+	return k.opener.open(k.opener.identity, plainKind, place, sealed)
 }
 
-func (o *opener) open(place string, sealed []byte) ([]byte, error) {
-	head, body, err := o.unwrap(plainKind, place, sealed, headSize)
+func (o *opener) open(by age.Identity, kind, place string, sealed []byte) ([]byte, error) {
+	head, body, err := unwrap(by, kind, place, sealed)
 	if err != nil {
 		return nil, err
 	}
-	return o.content(plainKind, place, head, body)
+	return o.content(kind, place, head, body)
 }
 
 // contents returns the two parts of the encrypted text of an envelope.
@@ -81,9 +81,9 @@ func contents(kind, place string, content []byte) (head, body []byte, err error)
 	return append(head, placeHash(kind, place)...), body, nil
 }
 
-// content is the inverse of contents. The head may have more than contents returns.
+// content is the inverse of contents.
 func (o *opener) content(kind, place string, head, body []byte) ([]byte, error) {
-	if !bytes.Equal(head[1:headSize], placeHash(kind, place)) {
+	if !bytes.Equal(head[1:], placeHash(kind, place)) {
 		return nil, fail(place, ProblemPlace)
 	}
 	if head[0] > isCompressed {
@@ -133,8 +133,8 @@ func wrap(kind, place string, to []Recipient, parts ...[]byte) ([]byte, error) {
 	return sealed.Seal(kind, file.Bytes()), nil
 }
 
-// unwrap is the inverse of wrap, and divides the encrypted text in two.
-func (o *opener) unwrap(kind, place string, envelope []byte, size int) (head, body []byte, err error) {
+// unwrap is the inverse of wrap for the two parts of contents.
+func unwrap(by age.Identity, kind, place string, envelope []byte) (head, body []byte, err error) {
 	if !strings.HasPrefix(string(envelope[:min(len(envelope), len(kind)+1)]), kind+" ") {
 		return nil, nil, fail(place, ProblemFormat)
 	}
@@ -142,17 +142,19 @@ func (o *opener) unwrap(kind, place string, envelope []byte, size int) (head, bo
 	if !whole {
 		return nil, nil, fail(place, ProblemDamaged)
 	}
-	r, err := age.Decrypt(bytes.NewReader(file), o.identity)
-	if err != nil {
-		if errors.As(err, new(*age.NoIdentityMatchError)) {
-			return nil, nil, fail(place, ProblemKey)
-		}
+	r, err := age.Decrypt(bytes.NewReader(file), by)
+	switch {
+	case errors.As(err, new(*age.NoIdentityMatchError)):
+		return nil, nil, fail(place, ProblemKey)
+	case errors.Is(err, errSender):
+		return nil, nil, fail(place, ProblemSender)
+	case err != nil:
 		return nil, nil, fail(place, ProblemDamaged)
 	}
 	var content bytes.Buffer
 	content.Grow(len(file))
-	if _, err := content.ReadFrom(r); err != nil || content.Len() < size {
+	if _, err := content.ReadFrom(r); err != nil || content.Len() < headSize {
 		return nil, nil, fail(place, ProblemDamaged)
 	}
-	return content.Next(size), content.Bytes(), nil
+	return content.Next(headSize), content.Bytes(), nil
 }
