@@ -64,6 +64,11 @@ func (s *memoryStore) Get(ctx context.Context, name string) ([]byte, error) {
 	return bytes.Clone(content), nil
 }
 
+// GetAll implements [Store].
+func (s *memoryStore) GetAll(ctx context.Context, names []string) ([][]byte, error) {
+	return getEach(ctx, s, names)
+}
+
 // List implements [Store].
 func (s *memoryStore) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := checkPrefix(prefix); err != nil {

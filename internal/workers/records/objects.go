@@ -52,6 +52,11 @@ func (s *objectStore) Get(ctx context.Context, name string) ([]byte, error) {
 	return content, explain(err)
 }
 
+// GetAll implements [Store].
+func (s *objectStore) GetAll(ctx context.Context, names []string) ([][]byte, error) {
+	return getEach(ctx, s, names)
+}
+
 // List implements [Store].
 func (s *objectStore) List(ctx context.Context, prefix string) ([]string, error) {
 	if err := checkPrefix(prefix); err != nil {

@@ -164,6 +164,45 @@ func (s *postgresStore) Get(ctx context.Context, name string) (content []byte, e
 	return content, err
 }
 
+// GetAll implements [Store].
+func (s *postgresStore) GetAll(ctx context.Context, names []string) ([][]byte, error) {
+	for _, name := range names {
+		if err := checkName(name); err != nil {
+			return nil, err
+		}
+	}
+	var found map[string][]byte
+	_, err := s.request(ctx, func() error {
+		found = make(map[string][]byte, len(names))
+		rows, err := s.pool.QueryContext(ctx, `SELECT name, content FROM `+s.table+` WHERE name = ANY($1)`, names)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Its error is that of the rows.
+		for rows.Next() {
+			var name string
+			var content []byte
+			if err := rows.Scan(&name, &content); err != nil {
+				return err
+			}
+			found[name] = content
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	contents := make([][]byte, len(names))
+	for i, name := range names {
+		content, ok := found[name]
+		if !ok {
+			return nil, ofRecord(name, ErrMissing)
+		}
+		contents[i] = content
+	}
+	return contents, nil
+}
+
 // within is the condition of names that begin with a prefix: the slash at its end is followed by
 // the digit 0.
 const within = ` WHERE name >= $1 AND name < $2`

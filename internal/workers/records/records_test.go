@@ -118,6 +118,17 @@ func testRecords(t *testing.T, open func(*testing.T) Store) {
 		t.Error(err)
 	}
 	wantContent(t, other, "records/nil", "")
+	several := []string{"records/deep/er/b", "records/a", "records/nil", "records/a"}
+	got, err := other.GetAll(t.Context(), several)
+	if want := [][]byte{[]byte(all), []byte("1"), {}, []byte("1")}; err != nil || !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("GetAll(%q): got %q and error %v, want %q", several, got, err, want)
+	}
+	if got, err := s.GetAll(t.Context(), nil); err != nil || len(got) > 0 {
+		t.Errorf("GetAll of nothing: got %q and error %v", got, err)
+	}
+	if got, err := s.GetAll(t.Context(), []string{"records/a", "records/missing"}); !errors.Is(err, ErrMissing) {
+		t.Errorf("GetAll with a missing record: got %q and error %v", got, err)
+	}
 	wantNames(t, other, "records/deep/", "records/deep/er/b")
 	wantNames(t, other, "records/dee/")
 }
@@ -250,9 +261,10 @@ func testEndedContext(t *testing.T, open func(*testing.T) Store) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	_, getErr := s.Get(ctx, "ended/a")
+	_, allErr := s.GetAll(ctx, []string{"ended/a"})
 	_, listErr := s.List(ctx, "ended/")
 	for call, err := range map[string]error{
-		"Put": s.Put(ctx, "ended/a", nil), "Get": getErr, "List": listErr, "Remove": s.Remove(ctx, "ended/"),
+		"Put": s.Put(ctx, "ended/a", nil), "Get": getErr, "GetAll": allErr, "List": listErr, "Remove": s.Remove(ctx, "ended/"),
 	} {
 		if !errors.Is(err, cause) {
 			t.Errorf("%s: got error %v, want the cause", call, err)

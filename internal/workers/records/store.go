@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/cairnstacks/cairn/internal/objectstore"
 	"github.com/cairnstacks/cairn/internal/postgres"
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -33,6 +35,12 @@ type Store interface {
 	//
 	// Errors: ErrMissing.
 	Get(ctx context.Context, name string) ([]byte, error)
+
+	// GetAll returns the contents of records in the order of their names, in as few requests as the
+	// place allows.
+	//
+	// Errors: ErrMissing, if any of them is missing.
+	GetAll(ctx context.Context, names []string) ([][]byte, error)
 
 	// List returns the names that begin with a prefix, which ends with a slash, sorted.
 	List(ctx context.Context, prefix string) ([]string, error)
@@ -95,6 +103,26 @@ func compare(ctx context.Context, s Store, name string, content []byte) error {
 	}
 	return ofRecord(name, ErrExists)
 }
+
+// getEach is [Store.GetAll] by one request for each record, some at the same time.
+func getEach(ctx context.Context, s Store, names []string) ([][]byte, error) {
+	contents := make([][]byte, len(names))
+	reading, reads := errgroup.WithContext(ctx)
+	reading.SetLimit(mostAtOnce)
+	for i, name := range names {
+		reading.Go(func() (err error) {
+			contents[i], err = s.Get(reads, name)
+			return err
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return nil, err
+	}
+	return contents, nil
+}
+
+// mostAtOnce is the number of requests that are made at the same time for many records.
+const mostAtOnce = 8
 
 func ofRecord(name string, err error) error { return fmt.Errorf("record %s: %w", name, err) }
 
