@@ -11,9 +11,13 @@ import "context"
 type Delegator interface {
 	// Report has the session pass on the record of an apply that it is about to do, in place of
 	// keeping it. The function is called in calls that do not overlap: before anything is done that
-	// the record must know of, with each result before anything begins that waits for it, and before
-	// [Session.Apply] returns. After an error of it, nothing more is done. Nil ends that.
+	// the record must know of, and with results before anything begins that waits for them, or a
+	// moment later. After an error of it, nothing more is done.
 	Report(work WorkID, to func(content []byte) error)
+
+	// EndReport ends that once [Session.Apply] has returned. It returns the rest of the record, which
+	// has not been passed on; nil if there is none.
+	EndReport(work WorkID) []byte
 
 	// Delegate records that another session is about to do an apply, as if this one began it: it has
 	// to be acknowledged, and is unfinished work for later programs if it was not. What they have to

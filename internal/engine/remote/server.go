@@ -96,9 +96,9 @@ func (one *served) close() error {
 // when the caller of the call asks for that, and for no other reason; now is closed when somebody
 // waits for the end.
 //
-// Report returns when a report is where it is not lost with this program. The first error of it is
-// that of all further reports, so that nothing more is begun (rule R3).
-func (s *Server) Serve(stop context.Context, now <-chan struct{}, task Task, send func(report []byte) error) ([]byte, error) {
+// The first error of a report that is to be kept is that of all further ones, so that nothing more
+// is begun (rule R3).
+func (s *Server) Serve(stop context.Context, now <-chan struct{}, task Task, to Reports) ([]byte, error) {
 	req, err := decodeRequest(s.opts.Version, task.Call.Request)
 	if err != nil {
 		return encodeAnswer(&answer{Diags: hcl.Diagnostics{declined(task.Call.Pool, err)}})
@@ -113,7 +113,7 @@ func (s *Server) Serve(stop context.Context, now <-chan struct{}, task Task, sen
 	defer s.release(sessionKey{task.StackDir, req.Session})
 	a, diags := one.prepare(stop, req.Prepare)
 	if !diags.HasErrors() {
-		a = one.serve(stop, now, req, newReporter(send))
+		a = one.serve(stop, now, req, newReporter(to))
 	}
 	a.Diags = append(diags, a.Diags...)
 	sent, err := from(task.StackDir).answer(*a)
@@ -209,7 +209,7 @@ func (one *served) prepare(ctx context.Context, req *engine.PrepareRequest) (*an
 
 // serve does the work of a request.
 func (one *served) serve(stop context.Context, now <-chan struct{}, req *request, to *reporter) *answer {
-	defer to.flush() //nolint:errcheck // of events; those of records were returned
+	defer to.flush()
 	var work engine.WorkID
 	a := &answer{}
 	do := func() {}
@@ -251,8 +251,8 @@ func (one *served) apply(stop context.Context, req *engine.ApplyRequest, to *rep
 			"The plan was made by %s %s, and the worker has %s %s. Nothing was done.", made.Name, made.Version, info.Name, info.Version)}
 	}
 	if delegator := one.session.Abilities().Delegator; delegator != nil {
-		delegator.Report(req.Work, to.record)
-		defer delegator.Report(req.Work, nil)
+		delegator.Report(req.Work, to.keep)
+		defer func() { to.say(delegator.EndReport(req.Work)) }()
 	}
 	return one.session.Apply(stop, req, to.observe)
 }

@@ -51,7 +51,9 @@ func (h *Handler) Handle(ctx context.Context, work *calls.Work) ([]byte, error) 
 		Call:     remote.Call{Name: work.Call, Changes: work.Changes, Request: asked.Request},
 		StackDir: filepath.Join(top, filepath.FromSlash(asked.Dir)),
 	}
-	content, err := h.Server.Serve(stop, work.Now, task, func(report []byte) error { return work.Keep(ctx, report) })
+	content, err := h.Server.Serve(stop, work.Now, task, remote.Reports{
+		Say: work.Say, Keep: func(report []byte) error { return work.Keep(ctx, report) },
+	})
 	if err != nil {
 		return nil, err
 	}

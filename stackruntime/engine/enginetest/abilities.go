@@ -231,7 +231,7 @@ func (b *bench) delegated(apply *engine.ApplyRequest) (reports [][]byte, _ *engi
 	})
 	result, diags := b.session().Apply(b.Context(), apply, nil)
 	b.noErrors("Apply", diags)
-	return reports, result
+	return append(reports, b.session().Abilities().Delegator.EndReport(apply.Work)), result
 }
 
 // cutOff applies in a session that ends before the result is acknowledged.

@@ -14,15 +14,21 @@ import (
 	"github.com/cairnstacks/cairn/internal/durable"
 )
 
-// copyInterval is how long results wait for an intention that is copied, too.
-const copyInterval = time.Second
+// The times that results wait for an intention that is copied or reported, too. Those of work that
+// another session has asked for are lost with this process until they are reported, and those in a
+// file only with the machine.
+const (
+	copyInterval   = time.Second
+	reportInterval = 100 * time.Millisecond
+)
 
 // copies passes on what is added to a file, to somebody who keeps it elsewhere: all that is there
 // before something is begun, and results from time to time. Nil passes on nothing. Safe for
 // concurrent use.
 type copies struct {
-	added func(context.Context, []byte) error
-	turn  sync.Mutex // held while a copy is made, so that the next one has what has come meanwhile
+	added    func(context.Context, []byte) error
+	interval time.Duration
+	turn     sync.Mutex // held while a copy is made, so that the next one has what has come meanwhile
 
 	mu struct {
 		sync.Mutex
@@ -34,7 +40,7 @@ type copies struct {
 
 // newCopies returns the copies of a file that was made just now, with all that it has.
 func newCopies(f *file, added func(context.Context, []byte) error) (*copies, error) {
-	c := &copies{added: added}
+	c := &copies{added: added, interval: copyInterval}
 	c.mu.lines = make([]byte, f.size)
 	_, err := f.os.ReadAt(c.mu.lines, 0)
 	if errors.Is(err, io.EOF) {
@@ -52,7 +58,7 @@ func (c *copies) add(lines []byte) {
 	defer c.mu.Unlock()
 	c.mu.lines = append(c.mu.lines, lines...)
 	if c.mu.timer == nil && !c.mu.ended {
-		c.mu.timer = time.AfterFunc(copyInterval, func() {
+		c.mu.timer = time.AfterFunc(c.interval, func() {
 			_ = c.make() //nolint:errcheck // the next intention waits for it, and fails
 		})
 	}
@@ -95,18 +101,20 @@ func (c *copies) take() []byte {
 }
 
 // end ends copying, and waits for the copy that is being made.
-func (c *copies) end() {
+func (c *copies) end() { c.rest() }
+
+// rest ends copying, and returns what was not copied.
+func (c *copies) rest() []byte {
 	if c == nil {
-		return
+		return nil
 	}
-	c.mu.Lock()
-	c.mu.ended = true
-	if c.mu.timer != nil {
-		c.mu.timer.Stop()
-	}
-	c.mu.Unlock()
 	c.turn.Lock()
 	defer c.turn.Unlock()
+	lines := c.take()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.ended = true
+	return lines
 }
 
 // restore makes a file from its copy, which may have less than the file had. It reports false if

@@ -21,11 +21,16 @@ var _ engine.Delegator = (*Journal)(nil)
 func (j *Journal) Report(work engine.WorkID, to func(content []byte) error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if to == nil {
-		delete(j.mu.reports, work)
-		return
-	}
-	j.mu.reports[work] = &copies{added: func(_ context.Context, content []byte) error { return to(content) }}
+	j.mu.reports[work] = &copies{added: func(_ context.Context, content []byte) error { return to(content) }, interval: reportInterval}
+}
+
+// EndReport implements [engine.Delegator].
+func (j *Journal) EndReport(work engine.WorkID) []byte {
+	j.mu.Lock()
+	reports := j.mu.reports[work]
+	delete(j.mu.reports, work)
+	j.mu.Unlock()
+	return reports.rest()
 }
 
 // report adds records to those that are reported next: records in JSON, one a line. They are signed
@@ -95,7 +100,8 @@ func (j *Journal) workOf(work engine.WorkID) (*left, *file, error) {
 	return nil, nil, engine.ErrUnknownWork
 }
 
-// Reported implements [engine.Delegator].
+// Reported implements [engine.Delegator]. It does not wait for the disk once the work has ended:
+// its result is about to be saved, and the reports are kept where they come from until then.
 func (j *Journal) Reported(_ context.Context, work engine.WorkID, content []byte) error {
 	records, err := readReports(work, content)
 	if err != nil {
@@ -120,7 +126,7 @@ func (j *Journal) Reported(_ context.Context, work engine.WorkID, content []byte
 	for _, r := range records {
 		l.add(r)
 	}
-	if slices.ContainsFunc(records, func(r record) bool { return r.Kind == intended }) {
+	if !l.finished && slices.ContainsFunc(records, func(r record) bool { return r.Kind == intended }) {
 		return j.sync(f)
 	}
 	return nil

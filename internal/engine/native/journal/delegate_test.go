@@ -9,6 +9,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,6 +36,9 @@ func reports(t *testing.T, do func(*Work)) [][]byte {
 		return nil
 	})
 	do(worker.Begin("w1", "component.a", engine.Normal, nil))
+	if rest := worker.EndReport("w1"); rest != nil {
+		all = append(all, rest)
+	}
 	must(t, worker.Close())
 	if n := files(t, worker.dir); n > 0 {
 		t.Errorf("the other session has %d files", n)
@@ -48,11 +53,11 @@ func TestDelegated(t *testing.T) {
 		must(t,
 			w.Store(object(t, "refreshed", "1")),
 			w.Intend(instance("new"), "", engine.ActionCreate), w.Store(object(t, "new", "1")),
-			w.Intend(instance("doubtful"), "", engine.ActionCreate),
+			w.Intend(instance("doubtful"), "", engine.ActionCreate), w.Store(object(t, "late", "1")),
 		)
 	})
 	if len(all) != 3 {
-		t.Fatalf("got %d reports, want one of each intention and result", len(all))
+		t.Fatalf("got %d reports, want one of each intention with the results before it, and the rest", len(all))
 	}
 	j := bound(t.TempDir(), purpose)
 	var copied []byte
@@ -65,7 +70,7 @@ func TestDelegated(t *testing.T) {
 		t.Error("the work is delegated before its record is copied")
 	}
 	must(t, j.Reported(t.Context(), "w1", all[0]))
-	if err := j.Reported(t.Context(), "w1", all[2]); err == nil || !strings.Contains(err.Error(), "after report 2 of w1 comes report 4") {
+	if err := j.Reported(t.Context(), "w1", all[2]); err == nil || !strings.Contains(err.Error(), "after report 2 of w1 comes report 5") {
 		t.Errorf("a report is missing: got %v", err)
 	}
 	must(t, j.Close())
@@ -86,7 +91,7 @@ func TestDelegated(t *testing.T) {
 	}
 	next.Settle("w1")
 	recovered := resume(t, next, "w1")
-	want := document(t, object(t, "kept", "k"), object(t, "refreshed", "1"), object(t, "new", "1"))
+	want := document(t, object(t, "kept", "k"), object(t, "refreshed", "1"), object(t, "new", "1"), object(t, "late", "1"))
 	if !bytes.Equal(recovered.State, want) || !cmp.Equal(recovered.Doubts, []string{"fake_thing.doubtful"}) || recovered.Serial != 7 ||
 		recovered.Lost != "" {
 		t.Errorf("Resume: got %+v with the state %s", recovered, recovered.State)
@@ -96,6 +101,32 @@ func TestDelegated(t *testing.T) {
 		t.Errorf("work that is saved is to be asked for at %q", about)
 	}
 	must(t, next.Close())
+}
+
+// Without another intention, a result is reported a moment later, once.
+func TestReportedSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var all []string
+		worker := New(t.TempDir(), nil)
+		worker.Report("w1", func(content []byte) error {
+			all = append(all, string(content))
+			return nil
+		})
+		w := worker.Begin("w1", "component.a", engine.Normal, nil)
+		must(t, w.Intend(instance("new"), "", engine.ActionCreate), w.Store(object(t, "new", "1")))
+		if len(all) != 1 {
+			t.Errorf("before: got %q, want the intention", all)
+		}
+		<-time.After(reportInterval)
+		synctest.Wait()
+		if len(all) != 2 || !strings.Contains(all[1], `"stored"`) {
+			t.Errorf("after: got %q, want the intention and the result", all)
+		}
+		if rest := worker.EndReport("w1"); rest != nil {
+			t.Errorf("the rest is %q, want nothing", rest)
+		}
+		must(t, worker.Close())
+	})
 }
 
 // The end of the record is reported, too, also of work that has changed nothing outside. It is kept
@@ -161,8 +192,8 @@ func TestRefusedReport(t *testing.T) {
 	if err := w.Intend(instance("new"), "", engine.ActionCreate); !errors.Is(err, refused) {
 		t.Errorf("Intend: got %v", err)
 	}
-	if err := w.Finish(); !errors.Is(err, refused) {
-		t.Errorf("Finish: got %v", err)
+	if err := w.Intend(instance("other"), "", engine.ActionCreate); !errors.Is(err, refused) {
+		t.Errorf("Intend, another one: got %v", err)
 	}
 	must(t, worker.Close())
 }

@@ -24,5 +24,6 @@
 //	    or if its content has changed: nothing is believed to be whole because it is short.
 //	J5. The record of work that another session does is in the file of the one that has delegated it,
 //	    as far as it was reported. Reports are numbered: none is recorded without the one before, and
-//	    none twice.
+//	    none twice. An intention is reported before [Work.Intend] returns, and results with the next
+//	    one, or a moment later: those that were not are in doubt.
 package journal

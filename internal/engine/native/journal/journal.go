@@ -228,9 +228,8 @@ func (w *Work) Finish() error {
 	r := record{Kind: finished, Work: w.records[0].Work}
 	if w.reports != nil {
 		delete(j.mu.works, r.Work)
-		err := w.report(append(w.records[1:], r))
-		j.mu.Unlock()
-		return errors.Join(err, w.reports.make())
+		defer j.mu.Unlock()
+		return w.report(append(w.records[1:], r))
 	}
 	if !w.durable {
 		w.records = append(w.records, r)
@@ -281,7 +280,10 @@ func (w *Work) append(r record) error {
 	if w.reports != nil {
 		err := w.report(append(w.records[1:], r))
 		j.mu.Unlock()
-		return errors.Join(err, w.reports.make())
+		if err != nil || r.Kind != intended {
+			return err
+		}
+		return w.reports.make()
 	}
 	err := w.flush(append(w.records[1:], r))
 	f := j.mu.file

@@ -225,8 +225,9 @@ func (w *Workers) callFor(p *Program, asked remote.Call) *call {
 	}
 	w.works.Go(func() {
 		defer cancel()
-		answer, err := w.server.Serve(stop, c.now, remote.Task{Call: asked, StackDir: p.sources}, func(report []byte) error {
-			return w.keep(asked.Name, report)
+		answer, err := w.server.Serve(stop, c.now, remote.Task{Call: asked, StackDir: p.sources}, remote.Reports{
+			Say:  func(report []byte) { _ = w.keep(asked.Name, report) }, //nolint:errcheck // the next one that is kept fails
+			Keep: func(report []byte) error { return w.keep(asked.Name, report) },
 		})
 		w.change(asked.Name, func(c *call) {
 			if !c.ended {
