@@ -223,8 +223,10 @@ type broken struct{}
 
 var errBroken = errors.New("the server cannot be reached")
 
-func (broken) Call(context.Context, remote.Call, func([]byte)) ([]byte, error) { return nil, errBroken }
-func (broken) StopNow(context.Context, string) error                           { return errBroken }
+func (broken) Call(context.Context, remote.Call, func([][]byte)) ([]byte, error) {
+	return nil, errBroken
+}
+func (broken) StopNow(context.Context, string) error { return errBroken }
 
 // While the transport cannot be asked, work stays unfinished, for another program.
 func TestTakeOverLater(t *testing.T) {

@@ -18,9 +18,9 @@ import (
 // some time after the answer was taken. The reports of a call that is lost to its worker are
 // refused.
 type Transport interface {
-	// Call carries out a call on a worker and returns its answer. Events gets all that the worker
-	// reports, in order and before Call returns, in calls that do not overlap: for a call that was
-	// begun by another program, from the first report on.
+	// Call carries out a call on a worker and returns its answer. Reports gets all that the worker
+	// reports, in order, some at a time and before Call returns, in calls that do not overlap: for a
+	// call that was begun by another program, from the first report on.
 	//
 	// A call without a request is one that another program may have made. It is taken over, and never
 	// begun: if there is none, there will be none of that name.
@@ -30,7 +30,7 @@ type Transport interface {
 	//
 	// Errors: [ErrNotBegun], [ErrWorkerLost] and [ErrForgotten]. With any other one, nothing is known.
 	// It is for calls that are taken over, which can be tried again, and those that change nothing.
-	Call(ctx context.Context, call Call, events func([]byte)) ([]byte, error)
+	Call(ctx context.Context, call Call, reports func([][]byte)) ([]byte, error)
 
 	// StopNow says that somebody waits for the end of a call. It waits for nothing.
 	StopNow(ctx context.Context, name string) error

@@ -137,8 +137,8 @@ func (s *Session) call(ctx context.Context, call Call, observe engine.Observer, 
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var failed error
-	content, err := s.opts.Transport.Call(ctx, call, func(event []byte) {
-		if err := passOn(event, observe, record); err != nil && failed == nil {
+	content, err := s.opts.Transport.Call(ctx, call, func(reports [][]byte) {
+		if err := passOn(reports, observe, record); err != nil && failed == nil {
 			failed = err
 			stop(err)
 		}
@@ -158,22 +158,28 @@ func (s *Session) call(ctx context.Context, call Call, observe engine.Observer, 
 // call.
 var errNotRecorded = errors.New("the reports of the worker could not be recorded")
 
-// passOn passes on a report. Observe may be nil, and record if there is none.
-func passOn(content []byte, observe engine.Observer, record func([]byte) error) error {
-	var r report
-	if err := wire.Decode(content, &r); err != nil {
-		return fmt.Errorf("a report of the worker cannot be read: %w", err)
+// passOn passes on reports. Observe may be nil, and record if there is none.
+func passOn(reports [][]byte, observe engine.Observer, record func([]byte) error) error {
+	var recorded []byte // the parts of a record can be recorded as one
+	var unread error
+	for _, content := range reports {
+		var r report
+		if err := wire.Decode(content, &r); err != nil {
+			unread = fmt.Errorf("a report of the worker cannot be read: %w", err)
+			break
+		}
+		for _, event := range r.Events {
+			observe.Observe(event)
+		}
+		recorded = append(recorded, r.Record...)
 	}
-	for _, event := range r.Events {
-		observe.Observe(event)
+	if len(recorded) == 0 || record == nil {
+		return unread
 	}
-	if len(r.Record) == 0 || record == nil {
-		return nil
-	}
-	if err := record(r.Record); err != nil {
+	if err := record(recorded); err != nil {
 		return errors.Join(errNotRecorded, err)
 	}
-	return nil
+	return unread
 }
 
 // Apply implements [engine.Session].

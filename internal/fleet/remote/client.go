@@ -160,9 +160,8 @@ type shown struct {
 	lost    error
 }
 
-func (s *shown) report(attempt int, content []byte) {
-	var said report
-	if s.sink == nil || wire.Decode(content, &said) != nil {
+func (s *shown) report(attempt int, reports [][]byte) {
+	if s.sink == nil {
 		return
 	}
 	stdout, stderr := s.sink.Writers()
@@ -170,10 +169,16 @@ func (s *shown) report(attempt int, content []byte) {
 		s.write(stderr, []byte("The worker has not gone on; another one does it now.\n"))
 	}
 	s.attempt = attempt
-	s.write(stdout, said.Out)
-	s.write(stderr, said.Err)
-	if said.Note != nil {
-		s.sink.Noted(said.Note)
+	for _, content := range reports {
+		var said report
+		if wire.Decode(content, &said) != nil {
+			continue
+		}
+		s.write(stdout, said.Out)
+		s.write(stderr, said.Err)
+		if said.Note != nil {
+			s.sink.Noted(said.Note)
+		}
 	}
 }
 

@@ -75,6 +75,44 @@ func TestReports(t *testing.T) {
 	})
 }
 
+// Reports that cannot be read for a time are passed on later, in their order and once.
+func TestReportsAway(t *testing.T) {
+	for name, ends := range map[string]bool{"goes on": false, "ends": true} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(t *testing.T, r *rig) {
+				r.store.fail(times(3, "get all", saidFolder), nil)
+				r.serve(r.worker("a", func(ctx context.Context, work *Work) ([]byte, error) {
+					for _, report := range []string{"one", "two"} {
+						if err := work.Keep(ctx, []byte(report)); err != nil {
+							t.Error(err)
+						}
+					}
+					pass(2*reportTime + reportTime/2)
+					r.wantSaid()
+					if !ends {
+						pass(2 * reportTime)
+						r.wantSaid("1 one", "1 two")
+					}
+					work.Say([]byte("three"))
+					return nil, nil
+				}))
+				if !ends {
+					r.wantAnswer(r.client(), "", "a")
+					r.wantSaid("1 one", "1 two", "1 three")
+					return
+				}
+				if _, err := r.client().Do(t.Context(), testCall, r.hear); !errors.Is(err, errAway) {
+					t.Errorf("got error %v, want %v", err, errAway)
+				}
+				again := r.client()
+				again.Again = true
+				r.wantAnswer(again, "", "a")
+				r.wantSaid("1 one", "1 two", "1 three")
+			})
+		})
+	}
+}
+
 func TestReportsOfShortCall(t *testing.T) {
 	test(t, func(t *testing.T, r *rig) {
 		r.serve(r.worker("a", func(_ context.Context, work *Work) ([]byte, error) {

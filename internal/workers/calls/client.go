@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -53,9 +54,9 @@ type Call struct {
 	Body []byte
 }
 
-// Reports receives the reports of an attempt, in their order. When another attempt takes the place
-// of the first one, its reports begin anew.
-type Reports func(attempt int, content []byte)
+// Reports receives the reports of an attempt in their order, some at a time. When another attempt
+// takes the place of the first one, its reports begin anew.
+type Reports func(attempt int, reports [][]byte)
 
 // Answer is the answer of a handler.
 type Answer struct {
@@ -78,7 +79,7 @@ const validity = 30 * 24 * time.Hour
 //   - [ErrLost]: the worker of a call that nobody may do again.
 func (c *Client) Do(ctx context.Context, call Call, said Reports) (Answer, error) {
 	if said == nil {
-		said = func(int, []byte) {}
+		said = func(int, [][]byte) {}
 	}
 	at := folder(c.Run, call.Name)
 	follow := &following{client: c, call: call, at: at, said: said}
@@ -348,20 +349,11 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 			f.look.Reset(reportTime)
 			continue
 		}
-		taken, unread := false, false
-		for _, name := range names {
-			switch name = strings.TrimPrefix(name, f.at); {
-			case name == answerName:
-				answered = true
-			case strings.HasPrefix(name, takenFolder):
-				taken = true
-			case strings.HasPrefix(name, saidFolder) && !unread:
-				unread = !f.pass(ctx, name) // those after it are read with it, later
-			}
+		if slices.Contains(names, f.at+answerName) {
+			return true // by which the rest is read
 		}
-		if answered {
-			return true
-		}
+		taken := slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, f.at+takenFolder) })
+		f.pass(ctx, names)
 		if taken {
 			f.client.idle.remove(f)
 			f.look.Reset(reportTime)
@@ -380,38 +372,69 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 	}
 }
 
-// pass passes on the reports in a record, unless that was done, or it is of an attempt in whose
-// place there is another one. It reports whether that went well.
-func (f *following) pass(ctx context.Context, name string) bool {
-	var attempt, chunk int
-	if _, err := fmt.Sscanf(name, saidFolder+"%d/%d", &attempt, &chunk); err != nil {
-		return true // of somebody else
+// pass passes on the reports in those of some records that have any, unless that was done, or they
+// are of an attempt in whose place there is another one. What cannot be read is read later, with
+// all that comes after it.
+func (f *following) pass(ctx context.Context, names []string) {
+	byAttempt := map[int]int{} // the last of its records
+	for _, name := range names {
+		said, ok := strings.CutPrefix(name, f.at+saidFolder)
+		var attempt, chunk int
+		if _, err := fmt.Sscanf(said, "%d/%d", &attempt, &chunk); ok && err == nil {
+			byAttempt[attempt] = max(byAttempt[attempt], chunk)
+		}
 	}
-	if attempt < f.attempt || attempt == f.attempt && chunk <= f.chunk {
-		return true
+	for _, attempt := range slices.Sorted(maps.Keys(byAttempt)) {
+		if attempt < f.attempt {
+			continue
+		}
+		reports, err := f.upTo(ctx, attempt, byAttempt[attempt])
+		f.tell(attempt, reports)
+		if err != nil {
+			return
+		}
 	}
-	reports, err := f.read(ctx, name)
-	if err != nil {
-		return false
-	}
-	f.attempt, f.chunk = attempt, chunk
-	for _, report := range reports {
-		f.said(attempt, report)
-	}
-	return true
 }
 
-func (f *following) read(ctx context.Context, name string) ([][]byte, error) {
-	sealed, err := f.client.Records.Get(ctx, f.at+name)
-	if err != nil || string(sealed) == closed { // those of a lost worker, and others come after it
-		return nil, err
+// upTo returns the reports in the records of an attempt up to one of them that were not passed on.
+// After an error they are those before it.
+func (f *following) upTo(ctx context.Context, attempt, last int) (reports [][]byte, err error) {
+	if attempt != f.attempt {
+		f.attempt, f.chunk = attempt, 0
 	}
-	text, err := f.client.Key.OpenResult(f.at+name, sealed, f.client.Pools[f.call.Pool])
+	var names []string
+	for chunk := f.chunk + 1; chunk <= last; chunk++ {
+		names = append(names, f.at+saidRecord(attempt, chunk))
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	contents, err := f.client.Records.GetAll(ctx, names)
 	if err != nil {
 		return nil, err
 	}
-	var reports [][]byte
-	return reports, wire.Decode(text, &reports)
+	for i, sealed := range contents {
+		if string(sealed) != closed { // by which a worker is lost, and others come after it
+			text, err := f.client.Key.OpenResult(names[i], sealed, f.client.Pools[f.call.Pool])
+			if err != nil {
+				return reports, err
+			}
+			var more [][]byte
+			if err := wire.Decode(text, &more); err != nil {
+				return reports, err
+			}
+			reports = append(reports, more...)
+		}
+		f.chunk++
+	}
+	return reports, nil
+}
+
+// tell passes on reports, if there are any.
+func (f *following) tell(attempt int, reports [][]byte) {
+	if len(reports) > 0 {
+		f.said(attempt, reports)
+	}
 }
 
 // finish passes on the remaining reports of the attempt that has given the answer.
@@ -419,17 +442,12 @@ func (f *following) finish(ctx context.Context, found *answer, err error) (Answe
 	if err != nil {
 		return Answer{}, err
 	}
-	if f.attempt != found.Attempt {
-		f.attempt, f.chunk = found.Attempt, 0
+	reports, err := f.upTo(ctx, found.Attempt, found.Chunks)
+	if err != nil {
+		f.tell(found.Attempt, reports)
+		return Answer{}, fmt.Errorf("a report of the worker %s cannot be had from the records of the run: %w", found.Worker, err)
 	}
-	for chunk := f.chunk + 1; chunk <= found.Chunks; chunk++ {
-		if !f.pass(ctx, saidRecord(found.Attempt, chunk)) {
-			return Answer{}, fmt.Errorf("a report of the worker %s is missing in the records of the run", found.Worker)
-		}
-	}
-	for _, report := range found.Tail {
-		f.said(found.Attempt, report)
-	}
+	f.tell(found.Attempt, append(reports, found.Tail...))
 	if found.Lost {
 		return Answer{}, ErrLost
 	}

@@ -81,7 +81,7 @@ func TestReportsAfterIdleness(t *testing.T) {
 			pass(time.Millisecond) // so that they wait in this order
 			calling.Go(func() {
 				one := numbered(i)
-				said := func(int, []byte) {
+				said := func(int, [][]byte) {
 					mu.Lock()
 					defer mu.Unlock()
 					if late := time.Since(began[one.Name]); late > 3*reportTime {

@@ -62,10 +62,12 @@ func (w *twice) deliver(name string, handle calls.Handler) <-chan ended {
 	go func() {
 		var said []string
 		call := calls.Call{Name: "call", Pool: "pool", Kind: "kind", Changes: true, Body: []byte("x")}
-		answer, err := client.Do(context.Background(), call, func(_ int, content []byte) {
-			said = append(said, string(content))
-			if w.heard != nil {
-				w.heard <- string(content)
+		answer, err := client.Do(context.Background(), call, func(_ int, reports [][]byte) {
+			for _, content := range reports {
+				said = append(said, string(content))
+				if w.heard != nil {
+					w.heard <- string(content)
+				}
 			}
 		})
 		got <- ended{string(answer.Body), answer.Worker, said, err}

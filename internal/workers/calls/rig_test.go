@@ -28,8 +28,8 @@ const (
 	testKind    = "test"
 )
 
-// testCall is the call of most tests.
-var testCall = Call{Name: "unit/plan", Pool: testPool, Kind: testKind, Body: []byte("the request")}
+// testCall is the call of most tests. Names of components may have escaped characters.
+var testCall = Call{Name: "unit/plan%5B1%5D", Pool: testPool, Kind: testKind, Body: []byte("the request")}
 
 // at is the folder of its records.
 var at = folder(testRun, testCall.Name)
@@ -108,10 +108,12 @@ func (r *rig) serve(w *Worker) {
 }
 
 // hear is a [Reports].
-func (r *rig) hear(attempt int, content []byte) {
+func (r *rig) hear(attempt int, reports [][]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.mu.said = append(r.mu.said, fmt.Sprintf("%d %s", attempt, content))
+	for _, content := range reports {
+		r.mu.said = append(r.mu.said, fmt.Sprintf("%d %s", attempt, content))
+	}
 }
 
 func (r *rig) wantSaid(want ...string) {
@@ -215,6 +217,14 @@ func (f *faulty) Get(ctx context.Context, name string) (content []byte, err erro
 		return err
 	})
 	return content, err
+}
+
+func (f *faulty) GetAll(ctx context.Context, all []string) (contents [][]byte, err error) {
+	err = f.call("get all", all[0], func() (err error) {
+		contents, err = f.Store.GetAll(ctx, all)
+		return err
+	})
+	return contents, err
 }
 
 func (f *faulty) List(ctx context.Context, folder string) (names []string, err error) {

@@ -148,8 +148,8 @@ func (t *Transport) pack(ctx context.Context, client *calls.Client) (sources.Arc
 const patience = 5 * time.Second
 
 // Call implements [remote.Transport].
-func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]byte)) ([]byte, error) {
-	said := func(_ int, content []byte) { events(content) }
+func (t *Transport) Call(ctx context.Context, call remote.Call, reports func([][]byte)) ([]byte, error) {
+	said := func(_ int, some [][]byte) { reports(some) }
 	client, err := t.client(ctx, call)
 	if err != nil {
 		return nil, notBegun(call, err)
@@ -169,10 +169,12 @@ func (t *Transport) Call(ctx context.Context, call remote.Call, events func([]by
 	passed := 0
 	for {
 		number := 0
-		answer, err := client.Do(ctx, made, func(_ int, content []byte) {
-			if number++; number > passed {
-				passed = number
-				events(content)
+		answer, err := client.Do(ctx, made, func(_ int, some [][]byte) {
+			known := min(max(passed-number, 0), len(some))
+			number += len(some)
+			passed = max(passed, number)
+			if known < len(some) {
+				reports(some[known:])
 			}
 		})
 		if !call.Changes || !isUncertain(err) {

@@ -108,8 +108,8 @@ type anew struct {
 	stackDir string
 }
 
-func (a anew) Call(ctx context.Context, call remote.Call, events func([]byte)) ([]byte, error) {
-	return a.transport(a.stackDir).Call(ctx, call, events)
+func (a anew) Call(ctx context.Context, call remote.Call, reports func([][]byte)) ([]byte, error) {
+	return a.transport(a.stackDir).Call(ctx, call, reports)
 }
 
 func (a anew) StopNow(ctx context.Context, name string) error {
@@ -151,24 +151,24 @@ func TestTakeOver(t *testing.T) {
 			end()
 		}
 	}}
-	_, err := asking.Call(gone, remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true, Request: []byte("x")}, func([]byte) {})
+	_, err := asking.Call(gone, remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true, Request: []byte("x")}, func([][]byte) {})
 	if !errors.Is(err, remote.ErrNotBegun) {
 		t.Fatalf("a call that was stopped before a worker came: got %v, want that it was not begun", err)
 	}
 	another := s.transport(dir)
 	for range 2 {
-		_, err = another.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([]byte) {})
+		_, err = another.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([][]byte) {})
 		if !errors.Is(err, remote.ErrNotBegun) {
 			t.Errorf("taken over: got %v, want that it was not begun", err)
 		}
 	}
 	// A worker that comes later has nothing to do.
 	s.work(t, "late")
-	_, err = asking.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([]byte) {})
+	_, err = asking.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([][]byte) {})
 	if !errors.Is(err, remote.ErrNotBegun) {
 		t.Errorf("taken over once more: got %v, want that it was not begun", err)
 	}
-	_, err = another.Call(t.Context(), remote.Call{Name: "other/apply/component.a", Pool: pool, Changes: true}, func([]byte) {})
+	_, err = another.Call(t.Context(), remote.Call{Name: "other/apply/component.a", Pool: pool, Changes: true}, func([][]byte) {})
 	if !errors.Is(err, remote.ErrForgotten) {
 		t.Errorf("a call of an operation that the records do not know: got %v, want that it is forgotten", err)
 	}

@@ -149,7 +149,7 @@ func (p *Program) send() error {
 func (p *Program) Die() { close(p.dead) }
 
 // Call implements [remote.Transport].
-func (p *Program) Call(ctx context.Context, asked remote.Call, events func([]byte)) ([]byte, error) {
+func (p *Program) Call(ctx context.Context, asked remote.Call, pass func([][]byte)) ([]byte, error) {
 	p.live()
 	c := p.workers.callFor(p, asked)
 	defer context.AfterFunc(ctx, func() { c.stop() })()
@@ -158,11 +158,9 @@ func (p *Program) Call(ctx context.Context, asked remote.Call, events func([]byt
 		reports := slices.Clone(c.reports[min(next, len(c.reports)):])
 		ended, answer, err, changed := c.ended, c.answer, c.err, c.changed
 		p.workers.mu.Unlock()
-		for _, report := range reports {
-			p.live()
-			if events != nil {
-				events(report)
-			}
+		p.live()
+		if pass != nil && len(reports) > 0 {
+			pass(reports)
 		}
 		next += len(reports)
 		switch {
