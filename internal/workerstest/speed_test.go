@@ -60,24 +60,26 @@ func TestSpeed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			alone, aloneCost := measure(t, s, 0)
-			one, oneCost := measure(t, s, 1)
-			four, fourCost := measure(t, s, 4)
-			each := func(cost time.Duration) float64 { return (cost - aloneCost).Seconds() * 1000 / float64(s.parts) }
-			t.Logf("%d %s, %d objects of %s: without workers, %d at the same time: %.1f s, %.1f s of processor time; "+
-				"one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; processor time of cairn for each beyond that "+
-				"without workers: %.1f ms with one worker, %.1f ms with four", s.parts, name, s.objects, speedTime, speedSlots,
-				alone.Seconds(), aloneCost.Seconds(), speedSlots, one.Seconds(), four.Seconds(), one.Seconds()/four.Seconds(),
-				each(oneCost), each(fourCost))
+			var wall, processor, more [2]time.Duration
+			for i, workers := range []int{1, 4} {
+				// As many at the same time without workers: processors that have more to do at the same time
+				// take longer for the same.
+				_, alone := measure(t, s, 0, workers*speedSlots)
+				wall[i], processor[i] = measure(t, s, workers, 32)
+				more[i] = (processor[i] - alone) / time.Duration(s.parts)
+			}
+			t.Logf("%d %s, %d objects of %s: one worker of %d slots: %.1f s; four of them: %.1f s, %.1f times as fast; "+
+				"processor time of cairn for each beyond that without workers: %s with one worker, %s with four", s.parts, name, s.objects,
+				speedTime, speedSlots, wall[0].Seconds(), wall[1].Seconds(), wall[0].Seconds()/wall[1].Seconds(), more[0], more[1])
 		})
 	}
 }
 
-// measure has a sample applied by so many workers, none for the program itself, and returns the
-// time that this takes, and the processor time of the program and the workers. That of their
-// providers, which do the same in all cases, is no part of it, nor is that of the first work of
-// workers, which have planned the sample before.
-func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration) {
+// measure has a sample applied by so many workers, none for the program itself, so many parts at
+// the same time, and returns the time that this takes, and the processor time of the program and
+// the workers. That of their providers, which do the same in all cases, is no part of it, nor is
+// that of the first work of workers, which have planned the sample before.
+func measure(t *testing.T, s sample, workers, parallel int) (wall, processor time.Duration) {
 	t.Helper()
 	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: speedSlots})
 	dir := filepath.Join(c.dir, "repository")
@@ -85,9 +87,9 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 		t.Fatalf("git init: %v\n%s", err, out)
 	}
 	s.write(t, dir, workers > 0)
-	options, env := []string{s.parallel + "=32"}, []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
+	options, env := []string{fmt.Sprintf("%s=%d", s.parallel, parallel)}, []string{"CAIRN_RUN_KEY=" + c.keyFile("run")}
 	if workers == 0 {
-		options, env = []string{fmt.Sprintf("%s=%d", s.parallel, speedSlots)}, append(env, "CAIRN_WORKERS=none")
+		env = append(env, "CAIRN_WORKERS=none")
 	}
 	for range workers {
 		c.addWorker(defaultPool)
@@ -133,8 +135,9 @@ func measure(t *testing.T, s sample, workers int) (wall, processor time.Duration
 		}
 		processor += w.own
 	}
-	t.Logf("%d workers: %s, %s of processor time, of which the program has used %s, besides the start and first work of workers, %s",
-		workers, wall, processor, p.own, started)
+	t.Logf("%d workers, %d at the same time: %s, %s of processor time, of which the program has used %s, "+
+		"besides the start and first work of workers, %s",
+		workers, parallel, wall, processor, p.own, started)
 	return wall, processor
 }
 
