@@ -106,21 +106,20 @@ func TestDelegated(t *testing.T) {
 // Without another intention, a result is reported a moment later, once.
 func TestReportedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all []string
+		reported := make(chan string, 3)
 		worker := New(t.TempDir(), nil)
 		worker.Report("w1", func(content []byte) error {
-			all = append(all, string(content))
+			reported <- string(content)
 			return nil
 		})
+		begun := time.Now()
 		w := worker.Begin("w1", "component.a", engine.Normal, nil)
 		must(t, w.Intend(instance("new"), "", engine.ActionCreate), w.Store(object(t, "new", "1")))
-		if len(all) != 1 {
-			t.Errorf("before: got %q, want the intention", all)
+		if first := <-reported; !strings.Contains(first, `"intended"`) || time.Since(begun) > 0 {
+			t.Errorf("got %q after %s, want the intention at once", first, time.Since(begun))
 		}
-		<-time.After(reportInterval)
-		synctest.Wait()
-		if len(all) != 2 || !strings.Contains(all[1], `"stored"`) {
-			t.Errorf("after: got %q, want the intention and the result", all)
+		if second := <-reported; !strings.Contains(second, `"stored"`) || time.Since(begun) != reportInterval {
+			t.Errorf("got %q after %s, want the result after %s", second, time.Since(begun), reportInterval)
 		}
 		if rest := worker.EndReport("w1"); rest != nil {
 			t.Errorf("the rest is %q, want nothing", rest)
