@@ -28,7 +28,7 @@ const (
 type copies struct {
 	added    func(context.Context, []byte) error
 	interval time.Duration
-	turn     sync.Mutex // held while a copy is made, so that the next one has what has come meanwhile
+	turn     sync.Mutex // held while a copy is made, so that the next one has all lines that were added meanwhile
 
 	mu struct {
 		sync.Mutex
@@ -72,7 +72,9 @@ func (c *copies) make() error {
 	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
+	c.mu.Lock()
 	lines := c.take()
+	c.mu.Unlock()
 	if len(lines) == 0 {
 		return nil
 	}
@@ -85,9 +87,8 @@ func (c *copies) make() error {
 	return err
 }
 
+// take returns the lines that are copied next. c.mu must be held.
 func (c *copies) take() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.mu.timer != nil {
 		c.mu.timer.Stop()
 		c.mu.timer = nil
@@ -103,16 +104,16 @@ func (c *copies) take() []byte {
 // end ends copying, and waits for the copy that is being made.
 func (c *copies) end() { c.rest() }
 
-// rest ends copying, and returns what was not copied.
+// rest ends copying, and returns the lines without a copy.
 func (c *copies) rest() []byte {
 	if c == nil {
 		return nil
 	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	lines := c.take()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	lines := c.take()
 	c.mu.ended = true
 	return lines
 }
