@@ -98,7 +98,8 @@ func TestEqualEncodings(t *testing.T) {
 	}
 }
 
-// What is cut, longer or damaged is an error or another value, and never a panic or much memory.
+// Content that is cut, longer or damaged is an error or another value, and never a panic or much
+// memory.
 func TestDamage(t *testing.T) {
 	content, err := wire.Encode(planRequest(t))
 	if err != nil {
@@ -122,7 +123,8 @@ func TestDamage(t *testing.T) {
 		if name == "map" {
 			into = new(map[string]string)
 		}
-		if err := wire.Decode([]byte(content), into); err == nil || !strings.Contains(err.Error(), "4294967295 elements cannot be in 0 bytes") {
+		err := wire.Decode([]byte(content), into)
+		if err == nil || !strings.Contains(err.Error(), "4294967295 elements cannot be in 0 bytes") {
 			t.Errorf("a %s that is too long: got error %v", name, err)
 		}
 	}

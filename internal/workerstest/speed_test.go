@@ -62,8 +62,7 @@ func TestSpeed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var wall, processor, more [2]time.Duration
 			for i, workers := range []int{1, 4} {
-				// As many at the same time without workers: processors that have more to do at the same time
-				// take longer for the same.
+				// As many at the same time without workers: that makes a difference to processor time.
 				_, alone := measure(t, s, 0, workers*speedSlots)
 				wall[i], processor[i] = measure(t, s, workers, 32)
 				more[i] = (processor[i] - alone) / time.Duration(s.parts)
@@ -77,8 +76,8 @@ func TestSpeed(t *testing.T) {
 
 // measure has a sample applied by so many workers, none for the program itself, so many parts at
 // the same time, and returns the time that this takes, and the processor time of the program and
-// the workers. That of their providers, which do the same in all cases, is no part of it, nor is
-// that of the first work of workers, which have planned the sample before.
+// the workers. Their providers, which do the same in all cases, are no part of it, nor is the first
+// work of workers, which have planned the sample before.
 func measure(t *testing.T, s sample, workers, parallel int) (wall, processor time.Duration) {
 	t.Helper()
 	c := newCluster(t, clusterOptions{queue: temporaltest.Memory, records: inPostgres, slots: speedSlots})

@@ -373,8 +373,8 @@ func (f *following) until(ctx context.Context, ended <-chan struct{}) (answered 
 }
 
 // pass passes on the reports in those of some records that have any, unless that was done, or they
-// are of an attempt in whose place there is another one. What cannot be read is read later, with
-// all that comes after it.
+// are of an attempt in whose place there is another one. After an error, they are read later, with
+// all others.
 func (f *following) pass(ctx context.Context, names []string) {
 	byAttempt := map[int]int{} // the last of its records
 	for _, name := range names {

@@ -151,20 +151,22 @@ func TestTakeOver(t *testing.T) {
 			end()
 		}
 	}}
-	_, err := asking.Call(gone, remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true, Request: []byte("x")}, func([][]byte) {})
+	call := remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true, Request: []byte("x")}
+	_, err := asking.Call(gone, call, func([][]byte) {})
 	if !errors.Is(err, remote.ErrNotBegun) {
 		t.Fatalf("a call that was stopped before a worker came: got %v, want that it was not begun", err)
 	}
 	another := s.transport(dir)
+	call.Request = nil
 	for range 2 {
-		_, err = another.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([][]byte) {})
+		_, err = another.Call(t.Context(), call, func([][]byte) {})
 		if !errors.Is(err, remote.ErrNotBegun) {
 			t.Errorf("taken over: got %v, want that it was not begun", err)
 		}
 	}
 	// A worker that comes later has nothing to do.
 	s.work(t, "late")
-	_, err = asking.Call(t.Context(), remote.Call{Name: "op/apply/component.a", Pool: pool, Changes: true}, func([][]byte) {})
+	_, err = asking.Call(t.Context(), call, func([][]byte) {})
 	if !errors.Is(err, remote.ErrNotBegun) {
 		t.Errorf("taken over once more: got %v, want that it was not begun", err)
 	}

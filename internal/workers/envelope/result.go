@@ -79,9 +79,8 @@ func (p *pair) Wrap(fileKey []byte) ([]*age.Stanza, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []*age.Stanza{{
-		Type: resultStanza, Args: []string{encode(salt), p.reader()}, Body: wrapping.Seal(nil, make([]byte, wrapping.NonceSize()), fileKey, nil),
-	}}, nil
+	body := wrapping.Seal(nil, make([]byte, wrapping.NonceSize()), fileKey, nil)
+	return []*age.Stanza{{Type: resultStanza, Args: []string{encode(salt), p.reader()}, Body: body}}, nil
 }
 
 // Unwrap implements [age.Identity].
